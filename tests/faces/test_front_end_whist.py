@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -364,13 +365,13 @@ def test_a_table_that_is_out_of_sight_still_reveals_and_checks(house: Running, v
     page = visit(house.link("ann"))
     expect(document(page).locator("#turn")).to_have_text("Waiting for the cut of bob.")
     frame_of(page).evaluate("document.body.style.display = 'none'")
-    frame_of(page).wait_for_function("() => visible === false")
+    # A frame that is out of sight is not drawn, so nothing there can wait for the next time it is.
+    until = partial(frame_of(page).wait_for_function, polling=50)
+    until("() => visible === false")
     house.call("bob", "cut")
-    frame_of(page).wait_for_function("() => [...mine.values()].some(({ promise }) => promise)")
+    until("() => [...mine.values()].some(({ promise }) => promise)")
     play_hand(house, "ann", "bob")
-    frame_of(page).wait_for_function(
-        "() => [...verdicts.values()].some(({ what, is }) => what === 'Hand 1' && is === '✔')"
-    )
+    until("() => [...verdicts.values()].some(({ what, is }) => what === 'Hand 1' && is === '✔')")
 
 
 def test_a_table_whose_house_is_restarted_before_the_reveal_still_reveals(house: Running, visit: Visit) -> None:
