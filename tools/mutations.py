@@ -329,7 +329,8 @@ WITHOUT_EFFECT = (
         "How many bytes of a MAC are compared.",
     ),
     WithoutEffect(
-        "house/store/sqlite_opening.py", "cached_statements=2 * ROWS_PER_INSERT", "cached_statements=3 * ROWS_PER_INSERT",
+        "house/store/sqlite_opening.py",
+        "cached_statements=2 * ROWS_PER_INSERT", "cached_statements=3 * ROWS_PER_INSERT",
         "The size of a cache.",
     ),
     WithoutEffect(

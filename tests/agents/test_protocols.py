@@ -88,6 +88,7 @@ def read(answer: str, space: ActionSpace, legal: list[Action]) -> Action | None:
     return Action(found.name, found.parameters)
 
 
+@pytest.mark.soak  # as long as that of OpenAI's protocol, with the same server
 async def test_an_anthropic_brain_answers_under_the_schema_where_the_server_follows_it() -> None:
     async with http_server(anthropic_messages) as url:
         game, made = await decisions(f"anthropic:smollm2@{url}?{SMALL}&max_tokens=60")

@@ -47,8 +47,8 @@ def without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(CHECKS, "process")
 
 
-LONG = {"planet", "crafter_shared"}
-"""Bodies on a map; `crafter` and `kingdoms` have one in less time."""
+LONG = {"planet", "crafter_shared", "kingdoms"}
+"""Maps; `crafter` has one in less time."""
 
 
 @pytest.mark.parametrize(
