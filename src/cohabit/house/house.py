@@ -21,7 +21,7 @@ from cohabit.house.calls.context import Services
 from cohabit.house.calls.door import Door
 from cohabit.house.clock import Clock, SystemClock
 from cohabit.house.commands import HOUSE_COMMANDS
-from cohabit.house.lifecycle import creating, own_data, saves
+from cohabit.house.lifecycle import creating, own_data
 from cohabit.house.lifecycle.retention import Retention
 from cohabit.house.overload import OverloadLog
 from cohabit.house.reading import feed
@@ -105,7 +105,6 @@ class House:
             self.identities.forget_room,
             self.gate.forget_room,
             rooms.shared.egress.forget_room,
-            partial(saves.delete, self.settings),
             self.bots.delete_room,
         ]
 
@@ -145,6 +144,7 @@ class House:
         if settings.heads_file:
             rooms.heads = await run_in_thread("the heads", partial(open_heads, settings, self.clock, rooms.heads_now))
         stored = await run_in_thread("the store", self.store.rooms)
+        await run_in_thread("the leases", partial(rooms.leases.acquire, HOUSE_ROOM))
         if HOUSE_ROOM in stored and not rooms.dormant:
             await self.forgetting.clean_house_record()
         await self.ledger.open(HOUSE_ROOM in stored)
@@ -231,6 +231,10 @@ class House:
 
 
 def _open_store(settings: Settings) -> Store:
+    if settings.store:
+        from cohabit.house.store.postgres import PostgresStore
+
+        return PostgresStore(settings.store, settings.folder if settings.data else None)
     return SQLiteStore(settings.folder) if settings.data else MemoryStore()
 
 

@@ -35,6 +35,13 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         int, _doc("port for clients of the Nexus, if the house has one, always on loopback; 0: none", ge=0, le=65535)
     ] = 9998
     data: Annotated[str, _doc("data folder; the command line uses a per-user folder by default")] = ""
+    store: Annotated[
+        str,
+        _doc(
+            "database for everything that must not be lost, such as postgresql://USER@HOST/NAME; by default SQLite in "
+            "the data folder"
+        ),
+    ] = ""
     public_url: Annotated[str, _doc("address that clients see, behind a reverse proxy")] = ""
     proxies: Annotated[
         str,
@@ -149,6 +156,11 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         _doc("in new rooms with bodies and rounds: a body sleeps after this long without a call; 0: never", ge=0),
     ] = 120
     beat_ms: Annotated[int, _doc("tick interval of real-time worlds", ge=10)] = 200
+
+    @property
+    def keeps_data(self) -> bool:
+        """Whether anything is left when the house is closed."""
+        return bool(self.data or self.store)
 
     @property
     def folder(self) -> Path:

@@ -65,7 +65,6 @@ class Ledger:
             room.stored(snapshot)
 
     def _load(self, is_stored: bool) -> Room:
-        self._rooms.leases.acquire(HOUSE_ROOM)
         if is_stored:
             return self._rooms.load_stored(HOUSE_ROOM)
         state = RoomState(

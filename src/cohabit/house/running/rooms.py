@@ -45,6 +45,7 @@ class Rooms(dict[str, RoomRunner]):
         self.broken: dict[str, CohabitError] = {}  # rooms that could not be opened, and why
         self.connectors: dict[str, Connector] = {}  # to remote worlds, by room; never stored
         self.leases = Leases(store, house_id, shared.clock, self.running)
+        shared.writer.holder_of = self.leases.holder_of
         self.heads: HeadsFile | None = None
         self.all_open = asyncio.Event()  # every stored room was opened, or could not be
         self.events = RoomEvents()
@@ -254,6 +255,8 @@ class Rooms(dict[str, RoomRunner]):
                     await old.remote.closed()
             try:
                 await self.shared.writer.submit(Write(room_id))  # after all queued writes
+                if old is None:
+                    await run_in_thread("the leases", partial(self.leases.acquire, room_id))
                 write = await run_in_thread(f"room {room_id}", work)
                 if write is not None:
                     await complete(write)
@@ -261,7 +264,9 @@ class Rooms(dict[str, RoomRunner]):
                         await self.heads.deleted(room_id)
                     await self.shared.writer.submit(write)
             finally:
-                if old is not None:
+                if old is None:
+                    await run_in_thread("the leases", partial(self.leases.release, [room_id]))
+                else:
                     try:
                         await self._start(await self._load(room_id))
                     except CohabitError as failed:

@@ -2,11 +2,12 @@
 
 import asyncio
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 
-from cohabit.errors import CohabitError, StorageFailed
-from cohabit.house.store.contract import Store, Write
+from cohabit.errors import CohabitError, OutcomeUnknown, StorageFailed
+from cohabit.house.store.contract import Holder, Store, Write
 
 Job = tuple[Write, "asyncio.Future[None]"]
 Outcome = tuple["asyncio.Future[None]", CohabitError | None]
@@ -15,13 +16,15 @@ Outcome = tuple["asyncio.Future[None]", CohabitError | None]
 class Writer:
     """Commits queued writes in batches and notifies each caller when its write is durable.
 
-    If a commit fails, its writes are retried one by one, so only the writes that the store refuses fail.
+    If a commit fails, its writes are retried one by one, so only the writes that the store refuses fail. A commit whose
+    outcome is unknown is not retried.
     """
 
     def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
         self._store = store
         self.size_of = store.size
         self.lines_of = store.lines
+        self.holder_of: Callable[[str], Holder] | None = None  # of a room, or of none; set by a house that has leases
         self._loop = loop
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._lock = threading.Lock()
@@ -33,6 +36,8 @@ class Writer:
     def submit(self, write: Write) -> "asyncio.Future[None]":
         """A future that resolves when the write is durable or fails with STORAGE_FAILED. Call it on the event loop."""
         done: asyncio.Future[None] = self._loop.create_future()
+        if self.holder_of is not None:
+            write.holder = self.holder_of(write.room)
         with self._lock:  # so nothing is queued after the stop marker
             if self._closed:
                 done.set_exception(StorageFailed("the house is closed; nothing was written"))
@@ -45,6 +50,7 @@ class Writer:
         with self._lock:
             self._closed = True
             self._jobs.put(None)
+        self._store.give_up()
         self._thread.join()
 
     def _run(self) -> None:
@@ -60,7 +66,7 @@ class Writer:
 
     def _write(self, jobs: list[Job]) -> list[Outcome]:
         failure = self._commit([write for write, _ in jobs]) if jobs else None
-        if failure is None or len(jobs) == 1:
+        if failure is None or len(jobs) == 1 or isinstance(failure, OutcomeUnknown):
             return [(done, failure) for _, done in jobs]
         return self._write_singly(jobs)
 
