@@ -108,7 +108,7 @@ async def serve(
     ``listener``: from ``bind``; by default the configured address is bound now.
     """
     async with AsyncExitStack() as stack:
-        stack.enter_context(_tuned())
+        stack.enter_context(tuned())
         bound = stack.enter_context(closing(listener or bind(house.settings)))
         for server in beside:
             await stack.enter_async_context(server.serving())
@@ -116,7 +116,7 @@ async def serve(
 
 
 @contextmanager
-def _tuned() -> Iterator[None]:
+def tuned() -> Iterator[None]:
     """Fewer runs of the garbage collector, and threads that give way to the event loop after a shorter time."""
     collections, interval = gc.get_threshold(), sys.getswitchinterval()
     gc.set_threshold(NEW_OBJECTS_PER_COLLECTION, *collections[1:])
@@ -133,21 +133,8 @@ async def _serve_house(house: House, listener: socket.socket, ready: Callable[[s
     port = listener.getsockname()[1]
     app = make_app(house, mcp=mcp)
     connections = Connections(settings, house.clock, house.overload)
-    config = ServerConfig(
-        app,
-        connections,
-        http=HttpProtocol,
-        ws=DirectProtocol,
-        ws_max_size=settings.frame_limit,
-        ws_per_message_deflate=False,  # frames are small; compressing them per reader costs more than it saves
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=3,
-        forwarded_allow_ips=[*connections.proxies],
-        ssl_certfile=settings.tls_cert or None,
-        ssl_keyfile=settings.tls_key or None,
-    )
+    tls = {"ssl_certfile": settings.tls_cert or None, "ssl_keyfile": settings.tls_key or None}
+    config = house_config(house, app, connections, **tls)
     house.gate.address = address(settings, port)
     server = Server(config, lambda: ready and ready(house.gate.address), app.stopping)
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
@@ -159,6 +146,24 @@ async def _serve_house(house: House, listener: socket.socket, ready: Callable[[s
         raise
     finally:
         connections.close()
+
+
+def house_config(house: House, app: ASGIApp, connections: Connections, **more: Any) -> ServerConfig:
+    """How the app of a house is served."""
+    return ServerConfig(
+        app,
+        connections,
+        http=HttpProtocol,
+        ws=DirectProtocol,
+        ws_max_size=house.settings.frame_limit,
+        ws_per_message_deflate=False,  # frames are small; compressing them per reader costs more than it saves
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=3,
+        forwarded_allow_ips=[*connections.proxies],
+        **more,
+    )
 
 
 class Server(uvicorn.Server):

@@ -64,7 +64,7 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
     from cohabit.faces.serve import serve as listen
     from cohabit.house.house import House
 
-    _log_to_stderr(settings.log_level)
+    log_to_stderr(settings.log_level)
 
     async def main() -> None:
         # Everything that can be missing or taken comes before `prepare`, which may create a room with new tokens.
@@ -189,7 +189,7 @@ def room_lines(house: "House", beside: "Sequence[SideServer]") -> list[str]:
     return ["Rooms:", *lines, ""]
 
 
-def _log_to_stderr(level: str) -> None:
+def log_to_stderr(level: str) -> None:
     levels = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
     if level.lower() not in levels:
         raise BadArgs(f"log_level: {level!r} is not one of {', '.join(levels)}", did_you_mean=["info"])

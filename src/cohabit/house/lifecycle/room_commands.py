@@ -218,5 +218,5 @@ class Reopened(Struct):
 async def reopen_room(ctx: HouseContext) -> Reopened:
     """Reopen a quarantined room from its last durable state."""
     room = ctx.broken_room or ctx.room.id
-    await ctx.house.rooms.reopen(room)
+    await ctx.house.rooms.reopen_anywhere(room)
     return Reopened(room)

@@ -25,6 +25,10 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder().decode
 
 
+class LinkEnded(Busy):
+    """The other side of a link is gone, and has perhaps not done what it was asked for."""
+
+
 def framed(body: bytes) -> bytes:
     return len(body).to_bytes(LENGTH_BYTES, "big") + body
 
@@ -77,7 +81,7 @@ class Link(asyncio.Protocol):
         """The same, sent at once."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         if self._is_closed:
-            answer.set_exception(Busy(ENDED))
+            answer.set_exception(LinkEnded(ENDED))
             return answer
         self._number += 1
         number = self._number
@@ -123,7 +127,7 @@ class Link(asyncio.Protocol):
             self.ended.set_result(None)
         for answer in list(self._waiting.values()):
             if not answer.done():
-                answer.set_exception(Busy(ENDED))
+                answer.set_exception(LinkEnded(ENDED))
         for task in self._tasks:
             task.cancel()
 

@@ -80,8 +80,9 @@ class RoomRunner:
         self._events = events
         self._writer = writer
         self._clock = clock
-        self._watchdog = shared.watchdog
+        self._watchdog = shared.watch(room.id)
         self._may_run_here = self._quick = may_run_on_loop(room, settings)
+        self._marked = partial(shared.marked, room.id)
         self._slow = SlowSections()
         self._thread = WorldThread(f"world-{room.id}", settings.world_deadline_s, self._was_slow, self._hangs)
         self._queue: list[Call] = []  # not run yet
@@ -228,7 +229,7 @@ class RoomRunner:
             begin_step()
             return self._prepare()
 
-        self._thread.run(work, partial(self._ran_on_thread, batch), partial(self._is_late, batch))
+        self._thread.run(self._marked(work), partial(self._ran_on_thread, batch), partial(self._is_late, batch))
 
     def _ran_on_thread(self, batch: Sequence[Call], frames: Frames) -> None:
         self._on_thread = []
@@ -395,7 +396,7 @@ class RoomRunner:
             self._settle(())
 
         self._on_thread = batch
-        self._thread.run(work, undone, partial(self._is_late, batch))
+        self._thread.run(self._marked(work), undone, partial(self._is_late, batch))
 
     # -- worlds that do not return ------------------------------------------------------------------
     def _was_interrupted(self, batch: Sequence[Call]) -> None:

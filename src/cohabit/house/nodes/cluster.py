@@ -1,0 +1,199 @@
+"""The nodes of a house, as the front sees them: where rooms are, where they go when a node dies.
+
+The front itself runs no world. It knows nothing of processes here: a node is a link.
+"""
+
+import asyncio
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from cohabit.errors import Busy, CohabitError, Quarantined, by_code
+from cohabit.house.house import House
+from cohabit.house.nodes import ledger
+from cohabit.house.nodes.directory import FRONT, Table
+from cohabit.house.nodes.link import Handler, Link, LinkEnded
+from cohabit.house.nodes.placement import STRIKES, Placement, Strikes
+from cohabit.house.nodes.replicas import Replicas
+from cohabit.house.running.rooms import HOUSE_ROOM
+from cohabit.house.running.world_thread import WHO_REOPENS
+from cohabit.house.threads import run_in_thread
+
+log = logging.getLogger("cohabit")
+OPENING = "this room is being opened in another process of this house; try again in a moment"
+KILLED = (
+    f"this room is quarantined: its world was running each of {STRIKES} times that its process died or did not answer. "
+    f"{WHO_REOPENS}"
+)
+
+
+class Cluster:
+    """See the module. ``house``: that of the front."""
+
+    def __init__(self, house: House, table: Table) -> None:
+        self.house = house
+        self.table = table
+        self.placement = Placement()
+        self.strikes = Strikes()
+        self.links: dict[str, Link] = {}  # of the live nodes, from before they read the store
+        self.replicas = Replicas(house.identities, self.links, self)
+        self._ready: list[str] = []  # those that can open rooms
+        self._some_ready = asyncio.Event()
+        self._placing: dict[str, asyncio.Task[None]] = {}
+        self._buried: dict[str, asyncio.Event] = {}  # set when a node is dead, and its leases have ended
+        house.writer.known_by_all = self.replicas.known_by_all
+        house.rooms.others = lambda: len(self.placement.rooms)
+        house.rooms.open_elsewhere = self.reopen
+
+    # -- nodes ------------------------------------------------------------------------------------
+    def handlers(self) -> dict[str, Handler]:
+        """What a node may ask."""
+        return {"known_by_all": self.replicas.known_by_all, **ledger.handlers(self.house.ledger)}
+
+    def added(self, node: str, link: Link) -> None:
+        """A node starts, and will read the store."""
+        self.links[node] = link
+        self._buried[node] = asyncio.Event()
+        link.tell("directory", rooms=self.table.rooms, sockets=self.table.sockets)
+        link.tell("temporaries", made=self.house.identities.temporaries())
+
+    def joined(self, node: str, socket: str) -> None:
+        """It can open rooms, and serves them on this socket."""
+        self._tell({}, {node: socket})
+        self._ready.append(node)
+        self._some_ready.set()
+
+    async def left(self, node: str, house: str, suspects: Collection[str] = ()) -> None:
+        """A node is dead. ``house``: the id of its house. ``suspects``: rooms whose worlds were running."""
+        if node in self._ready:
+            self._ready.remove(node)
+        if not self._ready:
+            self._some_ready.clear()
+        if house:  # its leases end now, and nothing of it is written any more
+            await run_in_thread("the leases", partial(self.house.store.lease, (), house, 0))
+        self.links.pop(node).close()
+        self._buried[node].set()
+        rooms = self.placement.left_by(node)
+        suspects = [room for room in suspects if room in rooms]
+        bad = self.strikes.add(suspects, self.house.clock.now())
+        for room in rooms:
+            self.house.broken[room] = Quarantined(KILLED) if room in bad else Busy(OPENING)
+            if room in bad:
+                log.error("room %s: %s", room, KILLED)
+            del self.placement.rooms[room]
+        self._tell(dict.fromkeys(rooms), {node: None})
+        for room in sorted(rooms, key=lambda room: room in suspects):
+            if room not in bad and room not in self._placing:
+                self._start(room, suspects)
+
+    # -- rooms ------------------------------------------------------------------------------------
+    async def open_all(self) -> None:
+        """Open every stored room, somewhere."""
+        stored = await run_in_thread("the store", self.house.store.rooms)
+        for room in stored:
+            if room != HOUSE_ROOM:
+                self._start(room)
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Wait until no room is being opened or moved."""
+        while self._placing:
+            await asyncio.wait([*self._placing.values()])
+
+    def room_made(self, room: str, node: str) -> None:
+        """A node has stored a new room."""
+        if node != FRONT and room not in self.placement.rooms and node in self.links:
+            self._held(room, node)
+
+    def room_deleted(self, room: str) -> None:
+        self.placement.forget(room)
+        self.strikes.forget(room)
+        self.house.broken.pop(room, None)
+        self._tell({room: None}, {})
+
+    async def reopen(self, room: str) -> None:
+        """A host reopens a room that no node has."""
+        self.strikes.forget(room)
+        if room not in self._placing:
+            self._start(room)
+        await asyncio.wait([self._placing[room]])
+        if (problem := self.house.broken.get(room)) is not None:
+            raise problem
+
+    def travels(self, node: str, rooms: Sequence[str]) -> None:
+        """These rooms of a node turned out to belong to those that travel together."""
+        for room in rooms:
+            target = self.placement.travels(room, self._ready)
+            if target is not None and room not in self._placing and self.placement.rooms.get(room) == node:
+                self._start(room)
+
+    def _start(self, room: str, avoid: Collection[str] = ()) -> None:
+        task = asyncio.get_running_loop().create_task(self._place(room, avoid))
+        self._placing[room] = task
+        task.add_done_callback(lambda _: self._placing.pop(room, None))
+
+    async def _place(self, room: str, avoid: Collection[str]) -> None:
+        """Bring a room to the node that should have it."""
+        while True:
+            await self._some_ready.wait()
+            node = self.placement.worker_for(room, self._ready, avoid)
+            before = self.placement.rooms.get(room)
+            if before == node:
+                return
+            asked = before or node
+            try:
+                if before is not None and not await self._closed(room, before):
+                    return
+                asked = node
+                if await self._opened(room, node):
+                    return
+            except LinkEnded:  # the node died: again in another one, unless the room is what killed it
+                await self._buried[asked].wait()
+                if isinstance(self.house.broken.get(room), Quarantined):
+                    return
+
+    async def _closed(self, room: str, node: str) -> bool:
+        """Close a room in a node. False: it stays there."""
+        self.house.broken[room] = Busy(OPENING)
+        self._tell({room: None}, {})
+        try:
+            await self.links[node].ask("close", room=room)
+        except LinkEnded:
+            raise
+        except CohabitError as wrong:
+            log.warning("room %s stays in %s: %s", room, node, wrong.as_text())
+            self._held(room, node)
+            return False
+        self.placement.rooms.pop(room, None)
+        return True
+
+    async def _opened(self, room: str, node: str) -> bool:
+        """Open a room in a node. False: it has to be in another one."""
+        self.placement.rooms[room] = node
+        self.house.broken[room] = Busy(OPENING)
+        try:
+            found: Mapping[str, Any] = await self.links[node].ask("open", room=room)
+        except LinkEnded:
+            raise
+        except CohabitError as wrong:
+            found = {"problem": wrong.as_wire(), "travels": False}
+        if found["problem"] is not None:
+            log.error("room %s could not be opened: %s", room, by_code(found["problem"]).as_text())
+        if found["travels"]:
+            self.placement.travels(room, self._ready)
+            if self.placement.worker_for(room, self._ready) != node:
+                return False
+        self._held(room, node)
+        return True
+
+    def _held(self, room: str, node: str) -> None:
+        """A node answers for a room."""
+        self.placement.rooms[room] = node
+        self.house.broken.pop(room, None)
+        self._tell({room: node}, {})
+
+    def _tell(self, rooms: Mapping[str, str | None], sockets: Mapping[str, str | None]) -> None:
+        self.table.update(rooms, sockets)
+        for link in self.links.values():
+            link.tell("directory", rooms=rooms, sockets=sockets)
