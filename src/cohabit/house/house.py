@@ -84,7 +84,9 @@ class House:
         self.broken = self.rooms.broken  # rooms that could not be opened, and why
         self.node = node
         self.rooms.directory = node.directory if node is not None else None
-        self.ledger = Ledger(self.rooms) if node is None or node.link is None else LedgerElsewhere(self.rooms, node.link)
+        self.ledger = (
+            Ledger(self.rooms) if node is None or node.link is None else LedgerElsewhere(self.rooms, node.link)
+        )
         self.reopening = Reopening(self.rooms, clock)
         self.gate = Gate(clock, settings.public_url.rstrip("/"))
         self.signing = HouseKey(settings.folder if settings.data else None)
@@ -109,6 +111,7 @@ class House:
         rooms.make_connector = lambda name, room, config: make_connector(name, self.services, room, config)
         rooms.events.on_slow = self.reopening.start
         rooms.events.on_removed = partial(credentials.members_removed, self.services)
+        rooms.events.removals_wait = self.node is not None
         rooms.on_closed = self.bots.stop_room
         if not rooms.dormant:
             rooms.events.on_roster = self.bots.start_bots

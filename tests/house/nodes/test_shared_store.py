@@ -96,7 +96,8 @@ def test_commits_that_come_together_are_one_and_a_refused_one_fails_alone(short:
     for thread in (first, *others):
         thread.join(60)
     assert store.sizes == [1, 3, 1, 1, 1], "three commits at once, then each alone, because one of them was refused"
-    assert failed == ["first"] and store.head("a") == store.head("b") == store.head("first") == 0
+    assert failed == ["first"]
+    assert store.head("a") == store.head("b") == store.head("first") == 0
     assert sorted(told) == [("w1", "a"), ("w1", "b"), ("w1", "first")]
     served.close()
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -74,7 +74,7 @@ class WorkerProcess:
 class Supervisor:
     """The workers of a house. ``on_started`` and ``on_ended`` are told of each process."""
 
-    def __init__(self, house: House, table: Table, folder: Path, store: StoreServer, quiet: bool) -> None:
+    def __init__(self, house: House, table: Table, folder: Path, store: StoreServer, quiet: bool, mcp: bool) -> None:
         self.cluster = Cluster(house, table)
         self.address = house.settings.url  # for links
         self.workers: dict[str, WorkerProcess] = {}
@@ -83,7 +83,7 @@ class Supervisor:
         self._settings = house.settings
         self._folder = folder
         self._store = store
-        self._quiet = quiet
+        self._quiet, self._mcp = quiet, mcp
         self._number = 0
         self._closing = False
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -126,7 +126,7 @@ class Supervisor:
             settings = msgspec.structs.replace(
                 self._settings, agents_dollars=self._settings.agents_dollars / self._settings.workers
             )
-            return Start(worker.name, settings, self._store.path, path, self.address, self._quiet)
+            return Start(worker.name, settings, self._store.path, path, self.address, self._quiet, self._mcp)
 
         def ready(house: str) -> None:
             worker.house = house
@@ -178,6 +178,7 @@ class Supervisor:
             except (CohabitError, OSError) as wrong:
                 log.error("a worker could not be started again: %s", wrong)
             else:
+                await self.cluster.balance()
                 return
         log.error("no worker can be started; this house goes on with %d", len(self.workers))
 
@@ -239,8 +240,10 @@ def _end_of(worker: WorkerProcess) -> str:
 
 
 @asynccontextmanager
-async def open_front(settings: Settings, quiet: bool = True) -> AsyncIterator[tuple[House, Supervisor]]:
-    """The house of the front, and its workers with all rooms."""
+async def open_front(
+    settings: Settings, *, quiet: bool = True, mcp: bool = True
+) -> AsyncIterator[tuple[House, Supervisor]]:
+    """The house of the front, and its workers with all rooms. ``quiet``: the workers do not print events of rooms."""
     if settings.heads_file:
         raise BadArgs("heads_file cannot be used with workers yet; leave one of the two out")
     store: Store = await run_in_thread("the store", partial(open_store, settings))
@@ -254,7 +257,7 @@ async def open_front(settings: Settings, quiet: bool = True) -> AsyncIterator[tu
             raise
         try:
             async with House.open(settings, store=cast(Store, group), node=Node(table)) as house:
-                supervisor = Supervisor(house, table, Path(name), server, quiet)
+                supervisor = Supervisor(house, table, Path(name), server, quiet, mcp)
                 group.committed = supervisor.cluster.replicas.committed
                 try:
                     await supervisor.start()

@@ -40,6 +40,7 @@ class Start(Struct):
     socket: str  # on which it serves
     address: str  # of the house, for links
     quiet: bool = True
+    mcp: bool = True
 
 
 async def work(link_end: socket.socket, passing: socket.socket, memory: int) -> None:
@@ -64,11 +65,9 @@ async def work(link_end: socket.socket, passing: socket.socket, memory: int) -> 
         await _serve(house, start, link, passing, stopping)
 
 
-async def _serve(
-    house: House, start: Start, link: Link, passing: socket.socket, stopping: asyncio.Event
-) -> None:
+async def _serve(house: House, start: Start, link: Link, passing: socket.socket, stopping: asyncio.Event) -> None:
     connections = Connections(house.settings, house.clock, house.overload)
-    app = make_app(house)
+    app = make_app(house, mcp=start.mcp)
     server = GuestServer(house_config(house, app, connections, uds=start.socket))
     serving = asyncio.ensure_future(server.serve())
     ended = [asyncio.ensure_future(stopping.wait()), asyncio.ensure_future(link.run()), serving]

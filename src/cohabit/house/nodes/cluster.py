@@ -6,6 +6,7 @@ The front itself runs no world. It knows nothing of processes here: a node is a 
 import asyncio
 import logging
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -128,16 +129,35 @@ class Cluster:
             if target is not None and room not in self._placing and self.placement.rooms.get(room) == node:
                 self._start(room)
 
-    def _start(self, room: str, avoid: Collection[str] = ()) -> None:
-        task = asyncio.get_running_loop().create_task(self._place(room, avoid))
+    async def balance(self) -> None:
+        """A node has joined: give it rooms in which nobody would be disturbed."""
+        quiet: dict[str, list[str]] = {}
+        for node in list(self._ready):
+            with suppress(LinkEnded):
+                rooms = (await self.links[node].ask("status"))["rooms"]
+                alone = [room for room in rooms if room not in self.placement.together]
+                quiet[node] = [room for room in alone if rooms[room] and self.placement.rooms.get(room) == node]
+        counts = self.placement.counts([node for node in quiet if node in self._ready])
+        while counts:
+            most, least = max(counts, key=lambda node: counts[node]), min(counts, key=lambda node: counts[node])
+            if counts[most] - counts[least] < 2 or not quiet[most]:
+                break
+            room = quiet[most].pop()
+            if room not in self._placing:
+                counts[most], counts[least] = counts[most] - 1, counts[least] + 1
+                self._start(room, to=least)
+        await self.settled()
+
+    def _start(self, room: str, avoid: Collection[str] = (), to: str = "") -> None:
+        task = asyncio.get_running_loop().create_task(self._place(room, avoid, to))
         self._placing[room] = task
         task.add_done_callback(lambda _: self._placing.pop(room, None))
 
-    async def _place(self, room: str, avoid: Collection[str]) -> None:
-        """Bring a room to the node that should have it."""
+    async def _place(self, room: str, avoid: Collection[str], to: str) -> None:
+        """Bring a room to the node that should have it, or to this one."""
         while True:
             await self._some_ready.wait()
-            node = self.placement.worker_for(room, self._ready, avoid)
+            node = to if to in self._ready else self.placement.worker_for(room, self._ready, avoid)
             before = self.placement.rooms.get(room)
             if before == node:
                 return
@@ -180,10 +200,8 @@ class Cluster:
             found = {"problem": wrong.as_wire(), "travels": False}
         if found["problem"] is not None:
             log.error("room %s could not be opened: %s", room, by_code(found["problem"]).as_text())
-        if found["travels"]:
-            self.placement.travels(room, self._ready)
-            if self.placement.worker_for(room, self._ready) != node:
-                return False
+        if found["travels"] and self.placement.travels(room, self._ready) is not None:
+            return False
         self._held(room, node)
         return True
 

@@ -1,18 +1,16 @@
 """A worker, as the front controls it: which rooms it opens and closes, and what it is told."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from cohabit.errors import CohabitError
 from cohabit.house.house import House
 from cohabit.house.nodes.directory import Table
 from cohabit.house.nodes.link import Handler, Link
 from cohabit.house.nodes.replicas import apply, read_changes
 from cohabit.house.store.contract import Write
-from cohabit.house.store.identities import Identities
 from cohabit.model.identity import Credential, Identity
 from cohabit.remote import RemoteWorld
 from cohabit.room.room import Room

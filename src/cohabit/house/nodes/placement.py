@@ -20,15 +20,15 @@ class Placement:
     def worker_for(self, room: str, workers: Sequence[str], avoid: Iterable[str] = ()) -> str:
         """The worker that should run a room. ``avoid``: rooms that must not share a worker with it, if there is another
         one: each of them may be what killed the last worker."""
-        if room in self.together and (home := self.home(workers)) is not None:
+        if room in self.together and (home := self._home_of(room, workers)) is not None:
             return home
         counts = self.counts(workers)
         apart = {self.rooms.get(other) for other in avoid if other != room}
         return min(workers, key=lambda worker: (worker in apart, counts[worker], worker))
 
-    def home(self, workers: Sequence[str]) -> str | None:
-        """The worker with most of the rooms that travel."""
-        counts = self.counts(workers, self.together)
+    def _home_of(self, room: str, workers: Sequence[str]) -> str | None:
+        """The worker with most of the other rooms that travel."""
+        counts = self.counts(workers, self.together - {room})
         found = max(workers, key=lambda worker: counts[worker], default=None)
         return found if found is not None and counts[found] else None
 
@@ -41,7 +41,7 @@ class Placement:
 
     def travels(self, room: str, workers: Sequence[str]) -> str | None:
         """A room turned out to travel with others. Returns the worker that it has to move to, if any."""
-        home = self.home(workers)
+        home = self._home_of(room, workers)
         self.together.add(room)
         return home if home is not None and home != self.rooms.get(room) else None
 
@@ -73,5 +73,3 @@ class Strikes:
     def forget(self, room: str) -> None:
         """A host has reopened it, or it was deleted."""
         self._times.pop(room, None)
-
-

@@ -15,7 +15,7 @@ from typing import Any
 
 from cohabit import errors
 from cohabit.house.running import world_thread
-from cohabit.house.running.calls import Call, PeekCall, SystemCall, settle_all
+from cohabit.house.running.calls import Call, PeekCall, SystemCall, settle_after, settle_all
 from cohabit.house.running.egress import Recording, RoomEgress
 from cohabit.house.running.history import History
 from cohabit.house.running.quotas import FAIR_BYTES, RoomQuotas, WriteShares
@@ -44,12 +44,16 @@ MAX_QUEUED_CALLS_OF_MEMBER = 128
 CLOSING = "the server is shutting down; reconnect later"
 
 
+OnRemoved = Callable[["RoomRunner", Sequence[Member]], "asyncio.Future[None] | None"]
+
+
 class RoomEvents:
     """What others do about rooms. The rooms of a house share one; by default nothing is done."""
 
     def __init__(self) -> None:
         self.on_roster: Callable[[RoomRunner], None] = lambda runner: None
-        self.on_removed: Callable[[RoomRunner, Sequence[Member]], None] = lambda runner, members: None
+        self.on_removed: OnRemoved = lambda runner, members: None
+        self.removals_wait = False  # a removal is answered when what ``on_removed`` stores is
         self.on_lines: Callable[[RoomRunner, Sequence[Line]], None] | None = None  # they are durable
         self.on_slow: Callable[[RoomRunner, list[Call]], None] = lambda runner, calls: settle_all(calls, runner.failure)
         self.elsewhere: Callable[[RoomRunner, Member], str] = lambda runner, member: ""  # where it plays instead
@@ -348,7 +352,10 @@ class RoomRunner:
         self.history.wake()
 
     def _settle(self, batch: Sequence[Call]) -> None:
-        settle_all(batch)
+        if self._events.removals_wait and self.room.roster_version != self._roster_version:
+            settle_after(batch, self._members.keys() - self.room.state.members.keys(), self._roster_changed)
+        else:
+            settle_all(batch)
         if self._ran or self.room.record.pending:
             self._flush_soon()
         self._pump()
@@ -357,19 +364,21 @@ class RoomRunner:
         if self.room.roster_version != self._roster_version:
             self._roster_changed()
 
-    def _roster_changed(self) -> None:
+    def _roster_changed(self) -> "asyncio.Future[None] | None":
         self._roster_version = self.room.roster_version
         before, now = self._members, self.room.state.members
         removed = [member for name, member in before.items() if name not in now]
         self._members = dict(now)
+        stored: asyncio.Future[None] | None = None
         if removed:
             self.fanout.end_removed()
-            self._events.on_removed(self, removed)
+            stored = self._events.on_removed(self, removed)
         self._events.on_roster(self)
         if self.remote is not None:
             for member in removed:
                 self.remote.member_removed(member.id)
             self.remote.roster_changed()
+        return stored
 
     def _undo(self, batch: list[Call], lines: int, failure: BaseException) -> None:
         """The write failed: roll back to the last durable entry, on the thread, because that runs world code."""
