@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -103,10 +103,7 @@ class Supervisor:
         memory, (lifeline, held) = shared_memory(), os.pipe()
         given = (theirs.fileno(), their_passing.fileno(), memory, lifeline)
         try:
-            process = subprocess.Popen(
-                [sys.executable, "-m", MODULE, *map(str, given)], pass_fds=given, stdin=subprocess.DEVNULL,
-                start_new_session=True,
-            )  # fmt: skip
+            process = _start(given)
         finally:
             theirs.close()
             their_passing.close()
@@ -213,6 +210,12 @@ class Supervisor:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _start(given: Sequence[int]) -> "subprocess.Popen[bytes]":
+    """A new process, not a copy of this one, with these files. It leads a session: the front gets the signals."""
+    words = [sys.executable, "-m", MODULE, *map(str, given)]
+    return subprocess.Popen(words, pass_fds=given, stdin=subprocess.DEVNULL, start_new_session=True)
 
 
 async def _answers(answer: "asyncio.Future[Any]", pid: int, limit_s: float) -> bool:

@@ -18,7 +18,7 @@ from msgspec import Struct, convert
 from cohabit.agents.process import end_with_parent
 from cohabit.faces.app import make_app
 from cohabit.faces.cli.running import log_to_stderr, show, watch_problems
-from cohabit.faces.connections import Connections
+from cohabit.faces.connections import Connections, ServerConfig
 from cohabit.faces.serve import GuestServer, house_config, run, tuned
 from cohabit.house.house import House
 from cohabit.house.nodes.control import WorkerControl
@@ -41,6 +41,18 @@ class Start(Struct):
     address: str  # of the house, for links
     quiet: bool = True
     mcp: bool = True
+
+
+class WorkerServer(GuestServer):
+    """``listens``: its socket is there."""
+
+    def __init__(self, config: ServerConfig) -> None:
+        super().__init__(config)
+        self.listens = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listens.set()
 
 
 async def work(link_end: socket.socket, passing: socket.socket, memory: int) -> None:
@@ -68,12 +80,11 @@ async def work(link_end: socket.socket, passing: socket.socket, memory: int) -> 
 async def _serve(house: House, start: Start, link: Link, passing: socket.socket, stopping: asyncio.Event) -> None:
     connections = Connections(house.settings, house.clock, house.overload)
     app = make_app(house, mcp=start.mcp)
-    server = GuestServer(house_config(house, app, connections, uds=start.socket))
+    server = WorkerServer(house_config(house, app, connections, uds=start.socket))
     serving = asyncio.ensure_future(server.serve())
     ended = [asyncio.ensure_future(stopping.wait()), asyncio.ensure_future(link.run()), serving]
     try:
-        while not server.started and not serving.done():
-            await asyncio.sleep(0.01)
+        await asyncio.wait([asyncio.ensure_future(server.listens.wait()), serving], return_when=asyncio.FIRST_COMPLETED)
         await link.ask("ready", house=house.id)
         await asyncio.wait(ended, return_when=asyncio.FIRST_COMPLETED)
     finally:

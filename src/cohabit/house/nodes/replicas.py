@@ -1,8 +1,8 @@
 """Identities, credentials and invites are in the memory of every node. This keeps them the same.
 
 The front sees every commit, in order. What concerns all is applied there and told to the other nodes in that order, and
-a node answers its caller only when all of them have applied it, or are dead. So a revocation is true everywhere when its
-reply is sent, and nothing is lost if the node that stored it dies first.
+a node answers its caller only when all of them have applied it, or are dead. So a revocation is true everywhere when
+its reply is sent, and nothing is lost if the node that stored it dies first.
 """
 
 import asyncio
