@@ -44,6 +44,7 @@ from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.house.store.writer import Writer
 from cohabit.house.streams.subscriptions import Deliver, Outboxes, Subscription
+from cohabit.house.struct_types import build_struct_types
 from cohabit.house.threads import run_in_thread
 from cohabit.model.identity import Credential, Identity
 from cohabit.registry import load_protocol_names, make_connector
@@ -142,6 +143,8 @@ class House:
         settings = settings or Settings()
         load_protocol_names()
         load_features(split_names(settings.features))  # stored rooms may need them
+        if not dormant:
+            build_struct_types()
         kept: Store = store if store is not None else await run_in_thread("the store", partial(open_store, settings))
         try:
             known = await run_in_thread("the store", partial(_known, kept))

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -72,7 +72,7 @@ class WorkerProcess:
 
 
 class Supervisor:
-    """The workers of a house. ``on_started`` and ``on_ended`` are told of each process."""
+    """The workers of a house. ``folder``: private, for sockets. ``on_started``, ``on_ended``: told of each process."""
 
     def __init__(self, house: House, table: Table, folder: Path, store: StoreServer, quiet: bool, mcp: bool) -> None:
         self.cluster = Cluster(house, table)
@@ -81,12 +81,13 @@ class Supervisor:
         self.on_started: Callable[[WorkerProcess], None] = lambda worker: None
         self.on_ended: Callable[[WorkerProcess], None] = lambda worker: None
         self._settings = house.settings
-        self._folder = folder
+        self.folder = folder
         self._store = store
         self._quiet, self._mcp = quiet, mcp
         self._number = 0
         self._closing = False
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._replacing: set[asyncio.Task[Any]] = set()
 
     # -- starting ---------------------------------------------------------------------------------
     async def start(self) -> None:
@@ -114,10 +115,12 @@ class Supervisor:
         self.cluster.added(name, link)
         self.on_started(worker)
         self._run(self._watch(worker, link, held))
+        if self._closing:
+            self._stop(worker)
         return worker
 
     def _handlers(self, worker: WorkerProcess) -> Mapping[str, Callable[..., Any]]:
-        path = str(self._folder / f"{worker.name}.sock")
+        path = str(self.folder / f"{worker.name}.sock")
 
         def hello(pid: int) -> Start:
             settings = msgspec.structs.replace(
@@ -163,7 +166,9 @@ class Supervisor:
             worker.ready.set_exception(Unreachable(f"{_end_of(worker)} before it was ready; see the log"))
             worker.ready.exception()  # perhaps nobody waits for it
         elif not worker.stopping and not self._closing:
-            self._run(self._replace())
+            task = self._run(self._replace())
+            self._replacing.add(task)
+            task.add_done_callback(self._replacing.discard)
 
     async def _replace(self) -> None:
         for pause_s in RETRY_S:
@@ -171,7 +176,7 @@ class Supervisor:
             if self._closing:
                 return
             try:
-                await (await self._spawn()).ready
+                await (await asyncio.shield(self._spawn())).ready
             except (CohabitError, OSError) as wrong:
                 log.error("a worker could not be started again: %s", wrong)
             else:
@@ -201,15 +206,24 @@ class Supervisor:
     async def close(self) -> None:
         """Let every worker store what it has, and end."""
         self._closing = True
+        for task in self._replacing:
+            task.cancel()
+        await self.cluster.close()
         for worker in self.workers.values():
-            worker.stopping = True
-            self.cluster.links[worker.name].tell("stop")
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+            self._stop(worker)
+        while self._tasks:
+            await asyncio.wait(self._tasks)
 
-    def _run(self, work: Any) -> None:
+    def _stop(self, worker: WorkerProcess) -> None:
+        worker.stopping = True
+        if (link := self.cluster.links.get(worker.name)) is not None:  # else it is being started; see `_spawn`
+            link.tell("stop")
+
+    def _run(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
 
 def _start(given: Sequence[int]) -> "subprocess.Popen[bytes]":

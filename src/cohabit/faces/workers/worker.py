@@ -6,6 +6,7 @@ a pipe that ends the worker with the front.
 """
 
 import asyncio
+import faulthandler
 import logging
 import os
 import signal
@@ -105,6 +106,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     for descriptor in (link, passing, memory, lifeline):  # not for programs that a world starts
         os.set_inheritable(descriptor, False)
+    faulthandler.enable()  # a crash in native code says where
     end_with_parent(lifeline)  # also if a world holds the interpreter
     with suppress(KeyboardInterrupt):
         run(work(socket.socket(fileno=link), socket.socket(fileno=passing), memory))

@@ -97,6 +97,12 @@ class Cluster:
                 self._start(room)
         await self.settled()
 
+    async def close(self) -> None:
+        """Open and move no more rooms."""
+        for task in self._placing.values():
+            task.cancel()
+        await self.settled()
+
     async def settled(self) -> None:
         """Wait until no room is being opened or moved."""
         while self._placing:

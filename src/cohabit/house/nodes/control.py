@@ -15,9 +15,6 @@ from cohabit.model.identity import Credential, Identity
 from cohabit.remote import RemoteWorld
 from cohabit.room.room import Room
 
-OPENED_AT_ONCE = 4
-"""How many rooms are opened at the same time: one whose world hangs must not keep the others closed."""
-
 
 class WorkerControl:
     """The handlers of a worker's link. They are there before its house: changes that come earlier are applied to what
@@ -29,7 +26,7 @@ class WorkerControl:
         self._house: House | None = None
         self._early: list[Write] = []
         self._made: list[tuple[Identity, Credential]] = []
-        self._opening = asyncio.Semaphore(OPENED_AT_ONCE)
+        self._opening = asyncio.Lock()  # one after another, as in a house of one process
         self._stays: set[str] = set()  # rooms that were told of to travel
 
     def handlers(self) -> dict[str, Handler]:

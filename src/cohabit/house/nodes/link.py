@@ -86,9 +86,14 @@ class Link(asyncio.Protocol):
         self._number += 1
         number = self._number
         self._waiting[number] = answer
-        answer.add_done_callback(lambda _: self._waiting.pop(number, None))
+        answer.add_done_callback(lambda _: self._answered(number, answer))
         self._send((ASK, number, name, args))
         return answer
+
+    def _answered(self, number: int, answer: "asyncio.Future[Any]") -> None:
+        self._waiting.pop(number, None)
+        if not answer.cancelled():
+            answer.exception()  # perhaps nobody waits for it any more
 
     def tell(self, name: str, **args: Any) -> None:
         """Without a reply. Nothing happens if the link has ended."""

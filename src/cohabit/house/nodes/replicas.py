@@ -67,12 +67,7 @@ class Replicas:
         for node in nodes:
             told = self._links[node].asked(name, **args)
             self._unconfirmed.add(told)
-            told.add_done_callback(self._confirmed)
-
-    def _confirmed(self, told: "asyncio.Future[Any]") -> None:
-        self._unconfirmed.discard(told)
-        if not told.cancelled():
-            told.exception()  # it is dead
+            told.add_done_callback(self._unconfirmed.discard)
 
 
 def _change(write: Write) -> tuple[Write, bool]:

@@ -1,0 +1,132 @@
+"""Rooms in processes of their own: what a worker that dies, or is killed by its world, costs, and whom."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from tests.faces.workers.serving import Workers, working
+
+from cohabit.errors import Busy, Quarantined, Unauthorized, UnknownRoom
+from cohabit.house.store.sqlite import SQLiteStore
+from cohabit.model.record import decode_entry
+
+CALLERS = 4
+CALLS = 12
+
+
+async def test_revocations_hold_in_every_worker_and_a_killed_one_loses_no_acknowledged_call(tmp_path: Path) -> None:
+    async with working(tmp_path) as workers:
+        await revoked_through_one_worker(workers)
+        for room in ("a", "b"):
+            await workers.create(room)
+        killed = workers.table.rooms["a"]
+        assert killed != workers.table.rooms["b"]
+        acknowledged: dict[str, list[str]] = {"a": [], "b": []}
+        under_way = asyncio.Event()
+
+        async def load(room: str, caller: int) -> None:
+            for number in range(CALLS):
+                text = f"{room} {caller} {number}"
+                # Nothing happens to room b, so there each call works the first time.
+                call = workers.until_answered if room == "a" else workers.call
+                await call(room, "say", {"text": text, "to": "hostess"}, key=text)
+                acknowledged[room].append(text)
+                if room == "a" and number == 2:
+                    under_way.set()
+
+        async def kill() -> None:
+            await under_way.wait()
+            os.kill(workers.supervisor.workers[killed].process.pid, signal.SIGKILL)
+            await workers.dies(killed)
+
+        await asyncio.gather(kill(), *(load(room, caller) for room in acknowledged for caller in range(CALLERS)))
+        assert workers.table.rooms["a"] != killed
+    assert said_in(tmp_path, "a") == sorted(acknowledged["a"])
+    assert said_in(tmp_path, "b") == sorted(acknowledged["b"])
+    assert len(acknowledged["a"]) == CALLERS * CALLS
+
+
+async def revoked_through_one_worker(workers: Workers) -> None:
+    """It is true in the other one when its reply is sent."""
+    await workers.create("den")
+    here = workers.table.rooms["den"]
+    other = next(node for node in workers.table.nodes() if node != here)
+    with pytest.raises(UnknownRoom):
+        await workers.call("den", "view", at=other)  # it knows the token, and has no such room
+    await workers.call("den", "revoke_token", {"member": "ann"}, who="hostess")
+    for node in (other, here):
+        with pytest.raises(Unauthorized, match="revoked"):
+            await workers.call("den", "view", at=node)
+    with pytest.raises(Unauthorized):
+        workers.house.identify(workers.tokens["den"]["ann"])
+
+
+def said_in(folder: Path, room: str) -> list[str]:
+    """What members have said, from the record, sorted."""
+    store = SQLiteStore(folder, lock=False)
+    try:
+        entries = [decode_entry(body) for _, body, _ in store.lines(room, -1)]
+    finally:
+        store.close()
+    return sorted(entry.args["text"] for entry in entries if entry.do == "say" and entry.args)
+
+
+async def test_a_world_that_holds_the_interpreter_or_crashes_it_costs_only_its_own_worker(tmp_path: Path) -> None:
+    async with working(tmp_path, worker_timeout_s=1.5) as workers:
+        for room in ("bad", "good"):
+            await workers.create(room)
+        assert (await workers.call("bad", "count_up"))["message"] == "counted 1"
+        home = workers.table.rooms["good"]
+        for deed in ("grip", "crash"):
+            while workers.table.holder("bad") in (None, home):  # a new worker gets the room when it is ready
+                await workers.supervisor.cluster.balance()
+                await asyncio.sleep(0.05)
+            await dies_of(workers, deed)
+        assert (await workers.until_answered("bad", "count_up"))["message"] == "counted 2"
+        assert workers.table.rooms["good"] == home, "nothing has happened to the other room"
+        assert (await workers.call("good", "count_up"))["message"] == "counted 1"
+
+
+async def dies_of(workers: Workers, deed: str) -> None:
+    """A world does something to its worker, while the other worker answers every call."""
+    node = workers.table.rooms["bad"]
+    doing = asyncio.ensure_future(workers.call("bad", deed))
+    dying = asyncio.ensure_future(workers.dies(node))
+    while not dying.done():
+        assert (await workers.call("good", "view"))["text"]
+        await asyncio.sleep(0.05)
+    await dying
+    with pytest.raises(Busy):
+        await doing
+
+
+@pytest.mark.soak
+async def test_a_room_that_kills_its_worker_three_times_is_quarantined_and_a_host_can_reopen_it(tmp_path: Path) -> None:
+    async with working(tmp_path) as workers:
+        for room in ("bad", "good"):
+            await workers.create(room)
+        for _ in range(3):
+            node = workers.table.rooms["bad"]
+            with pytest.raises(Busy):
+                await workers.call("bad", "crash")
+            await workers.dies(node)
+        assert workers.table.holder("bad") is None
+        with pytest.raises(Quarantined, match="its process died"):
+            await workers.house.call(workers.house.identify(workers.tokens["bad"]["ann"]), "bad", "view")
+        assert await workers.until_answered("good", "view")
+        operator = workers.house.identify(workers.house.operator_token())
+        await workers.house.call(operator, "bad", "reopen_room")
+        assert await workers.until_answered("bad", "view")
+
+
+@pytest.mark.soak
+async def test_a_worker_that_uses_too_much_memory_is_killed(tmp_path: Path) -> None:
+    async with working(tmp_path, worker_memory_mb=400) as workers:
+        for room in ("bad", "good"):
+            await workers.create(room)
+        node = workers.table.rooms["bad"]
+        await asyncio.gather(workers.call("bad", "eat"), return_exceptions=True)
+        await workers.dies(node)
+        assert await workers.until_answered("bad", "view")
