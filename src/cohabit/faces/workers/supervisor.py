@@ -131,7 +131,7 @@ class Supervisor:
         def ready(house: str) -> None:
             worker.house = house
             self.cluster.joined(worker.name, path)
-            worker.ready.set_result(None)
+            worker.ready.set_result(None)  # nobody may cancel it
 
         return {"hello": hello, "ready": ready, **self.cluster.handlers()}
 
@@ -176,7 +176,7 @@ class Supervisor:
             if self._closing:
                 return
             try:
-                await (await asyncio.shield(self._spawn())).ready
+                await asyncio.shield((await asyncio.shield(self._spawn())).ready)
             except (CohabitError, OSError) as wrong:
                 log.error("a worker could not be started again: %s", wrong)
             else:

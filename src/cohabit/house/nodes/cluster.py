@@ -41,6 +41,7 @@ class Cluster:
         self.replicas = Replicas(house.identities, self.links, self)
         self._ready: list[str] = []  # those that can open rooms
         self._some_ready = asyncio.Event()
+        self._closing = False
         self._placing: dict[str, asyncio.Task[None]] = {}
         self._buried: dict[str, asyncio.Event] = {}  # set when a node is dead, and its leases have ended
         house.writer.known_by_all = self.replicas.known_by_all
@@ -99,6 +100,7 @@ class Cluster:
 
     async def close(self) -> None:
         """Open and move no more rooms."""
+        self._closing = True
         for task in self._placing.values():
             task.cancel()
         await self.settled()
@@ -124,7 +126,8 @@ class Cluster:
         self.strikes.forget(room)
         if room not in self._placing:
             self._start(room)
-        await asyncio.wait([self._placing[room]])
+        if room in self._placing:
+            await asyncio.wait([self._placing[room]])
         if (problem := self.house.broken.get(room)) is not None:
             raise problem
 
@@ -155,6 +158,8 @@ class Cluster:
         await self.settled()
 
     def _start(self, room: str, avoid: Collection[str] = (), to: str = "") -> None:
+        if self._closing:
+            return
         task = asyncio.get_running_loop().create_task(self._place(room, avoid, to))
         self._placing[room] = task
         task.add_done_callback(lambda _: self._placing.pop(room, None))
