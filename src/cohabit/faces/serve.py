@@ -173,7 +173,10 @@ class GuestServer(uvicorn.Server):
     config: ServerConfig
 
     def __init__(
-        self, config: ServerConfig, started: Callable[[], Any] = lambda: None, stopping: Callable[[], None] = lambda: None
+        self,
+        config: ServerConfig,
+        started: Callable[[], Any] = lambda: None,
+        stopping: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(config)
         self._started = started

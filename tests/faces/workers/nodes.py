@@ -5,16 +5,20 @@ created, and the directory is a dict.
 """
 
 import asyncio
+import json
 import socket
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.faces.serving import WORLDS
 
 import cohabit.house.house as house_module
-from cohabit.faces.serve import bind
+from cohabit.faces.serve import GuestServer, bind
+from cohabit.faces.workers import serving
 from cohabit.faces.workers.passing import Passage, Passages
 from cohabit.faces.workers.serving import listen_for_nodes, serve_front, serve_node
 from cohabit.house.clock import Clock
@@ -23,9 +27,19 @@ from cohabit.house.nodes.directory import MOVING
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.settings import Settings
 from cohabit.house.store.identities import Identities
+from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 
 FRONT = "front"
+SCENE = {
+    "world": f"{WORLDS}:Secrets",
+    "partial_intel": True,
+    "agents": [
+        {"id": "ann", "role": "player", "claim": "auto:0"},
+        {"id": "bob", "role": "player", "claim": "auto:1"},
+        {"id": "hostess", "role": "host", "kind": "human"},
+    ],
+}
 
 
 class KnownDirectory:
@@ -61,6 +75,7 @@ class Cluster:
         self.passages = Passages()
         self.identities = Identities()
         self.serving: dict[str, asyncio.Task[None]] = {}
+        self.servers: dict[str, GuestServer] = {}  # what serves the Unix sockets
         self.url = ""
 
     def directory(self, here: str) -> KnownDirectory:
@@ -75,12 +90,18 @@ class Cluster:
         ours, theirs = socket.socketpair()
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         listener = listen_for_nodes(str(self.folder / name))
-        served = serve_node(
-            self.houses[name], self.directory(name), listener, theirs, ready=partial(ready.set_result, None)
-        )
-        self.serving[name] = asyncio.ensure_future(served)
-        await asyncio.wait({ready, self.serving[name]}, return_when=asyncio.FIRST_COMPLETED)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(serving, "GuestServer", partial(self._made, name))
+            served = serve_node(
+                self.houses[name], self.directory(name), listener, theirs, ready=partial(ready.set_result, None)
+            )
+            self.serving[name] = asyncio.ensure_future(served)
+            await asyncio.wait({ready, self.serving[name]}, return_when=asyncio.FIRST_COMPLETED)
         self.passages.by_node[name] = Passage(ours)
+
+    def _made(self, name: str, *args: Any) -> GuestServer:
+        self.servers[name] = server = GuestServer(*args)
+        return server
 
     async def start_front(self, *, passing: bool) -> None:
         ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -133,3 +154,18 @@ async def cluster(
                 await made.stop(name)
             for passage in made.passages.by_node.values():
                 passage.close()
+
+
+async def create(nodes: Cluster, node: str, room: str) -> dict[str, str]:
+    """A room in this node; the tokens of its members."""
+    return (await nodes.houses[node].create_room(parse_scenario(json.dumps(SCENE)), room, seed=7))[1]
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for something that happens on its own."""
+    while not holds():
+        await asyncio.sleep(0.001)

@@ -93,7 +93,9 @@ class RoutingConnection(Connection):
         upstream = self._upstreams.get(node)
         if upstream is None:
             upstream = self._upstreams[node] = Upstream(self, node)
-            upstream.connecting = self._start(upstream.connect, self._directory.socket_of(node), self._token, self._client)
+            upstream.connecting = self._start(
+                upstream.connect, self._directory.socket_of(node), self._token, self._client
+            )
         if upstream.is_full:
             self._reply(request.id, request.room, Busy("many calls are pending on this connection; wait for a reply"))
             return

@@ -1,7 +1,7 @@
 """Requests to other nodes, over their Unix sockets; and the answers to those of other nodes.
 
-A call of a node in the name of a caller (`CALL`) says whose credential it is, not its token. Only the Unix sockets of the
-house take such calls. Whoever can connect to one can read the store of the house as well.
+A call of a node in the name of a caller (`CALL`) has the hash of its token, not the token. Only the Unix sockets of the
+house take such calls; a process that can connect to one can read the store of the house as well.
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,14 @@ from cohabit.client import ConnectionLost
 from cohabit.errors import Busy, CohabitError, Internal, by_code
 from cohabit.faces.http import body_args, into_body
 from cohabit.house.house import House
-from cohabit.house.nodes.across import IS_PART
+from cohabit.house.nodes.across import IS_PART, QUESTIONS
 from cohabit.house.nodes.directory import Directory
 from cohabit.model.identity import Credential
 
 CALL: Final = "/node/call"
+ASK: Final = "/node/ask"
 KEEP_S: Final = 3.0
-"""How long an idle connection is kept: less than the other side does (uvicorn: 5 s), so none is used while it closes."""
+"""How long an idle connection is kept: less than the other side does (uvicorn: 5 s), so none is used when it closes."""
 RETRY_S: Final = 1
 NO_TIMEOUT: Final = httpx2.Timeout(None).as_dict()
 """Streams may be silent for long. A node that hangs is killed, which ends its connections."""
@@ -78,15 +79,25 @@ class Peers:
     ) -> Any:
         """See `Nodes`."""
         said = {"credential": credential.hash.hex(), "room": room, "command": command, "key": key, "part": part or None}
-        query = urlencode({name: value for name, value in said.items() if value is not None})
-        request = httpx2.Request("POST", f"http://localhost{CALL}?{query}", content=msgspec.json.encode(args))
+        query = {name: value for name, value in said.items() if value is not None}
+        return await self._reply(node, CALL, query, args, repeatable or key is not None)
+
+    async def ask(self, node: str, question: str, args: Mapping[str, Any]) -> Any:
+        """See `Nodes`."""
+        return await self._reply(node, ASK, {"question": question}, args, repeatable=True)
+
+    async def _reply(
+        self, node: str, path: str, query: dict[str, Any], args: Mapping[str, Any], repeatable: bool
+    ) -> Any:
+        target = f"http://localhost{path}?{urlencode(query)}"
+        request = httpx2.Request("POST", target, content=msgspec.json.encode(args))
         try:
             response = await self.send(node, request)
             body = await response.aread()
         except httpx2.ConnectError:
             raise gone() from None
         except httpx2.TransportError:
-            raise lost(repeatable=repeatable or key is not None) from None
+            raise lost(repeatable=repeatable) from None
         try:
             reply = msgspec.json.decode(body)
             if reply["ok"]:
@@ -102,9 +113,12 @@ class Peers:
             await pool.aclose()
 
 
-async def answer_call(house: House, request: Request) -> Response:
-    """Answer the call of another node."""
+async def answer_node(house: House, request: Request) -> Response:
+    """Answer another node."""
     said = {name: values[-1] for name, values in parse_qs(request.url.query).items()}
+    if request.url.path == ASK:
+        answer = await QUESTIONS[said["question"]](house.services, **body_args(await request.body()))
+        return Response(msgspec.json.encode({"ok": True, "result": answer}), media_type="application/json")
     command = said["command"]
     credential = house.identities.with_hash(bytes.fromhex(said["credential"]), house.clock.now(), command)
     IS_PART.set("part" in said)

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from cohabit.errors import CohabitError
 from cohabit.faces.guard import answering, error_response
 from cohabit.faces.http import MAX_JOIN_BODY
-from cohabit.faces.workers.peers import CALL, Peers, answer_call, away, gone, lost
+from cohabit.faces.workers.peers import ASK, CALL, Peers, answer_node, away, gone, lost
 from cohabit.faces.workers.routing import IN_BODY, as_from_client, is_relayed, room_of, token_of
 from cohabit.house.house import House
 from cohabit.house.nodes.directory import MOVING
@@ -26,7 +26,9 @@ OF_THE_CONNECTION: Final = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"upgrade", b"expect"}
 )
 """Headers that are for the next hop only."""
-SAID_BY_US: Final = frozenset({b"x-forwarded-for", b"x-forwarded-proto", b"x-forwarded-host", b"forwarded", b"x-real-ip"})
+SAID_BY_US: Final = frozenset(
+    {b"x-forwarded-for", b"x-forwarded-proto", b"x-forwarded-host", b"forwarded", b"x-real-ip"}
+)
 """Headers about the client, which a client cannot set."""
 OF_THE_SERVER: Final = OF_THE_CONNECTION | {b"transfer-encoding", b"date", b"server"}
 """Headers of a response that the server of this node sets itself."""
@@ -64,8 +66,8 @@ class Relay:
         if scope["type"] == "websocket":  # `frames` routes its frames
             await self._app(scope, receive, send)
             return
-        if relayed and scope["path"] == CALL:
-            await self._answer_call(scope, receive, send)
+        if relayed and scope["path"] in (ASK, CALL):
+            await self._answer_node(scope, receive, send)
             return
         token = token_of(scope["headers"])
         room = room_of(self._house.identities, scope["path"], scope["query_string"], token)
@@ -80,9 +82,9 @@ class Relay:
         else:
             await self._send_on(holder, scope, receive, send)
 
-    async def _answer_call(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer_node(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def answer(request: Request) -> Response:
-            return await answer_call(self._house, request)
+            return await answer_node(self._house, request)
 
         response = await answering(answer)(Request(scope, receive))
         await response(scope, receive, send)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp
 
@@ -24,6 +25,9 @@ from cohabit.faces.ws import WsFace
 from cohabit.house.house import House
 from cohabit.house.nodes.across import Nodes
 from cohabit.house.nodes.directory import Directory, PassedOn
+
+if TYPE_CHECKING:
+    from cohabit.faces.mcp.server import McpFace
 
 
 def listen_for_nodes(path: str) -> socket.socket:
@@ -51,8 +55,8 @@ async def serve_node(
 ) -> None:
     """Serve a node that runs rooms, until this is cancelled or the front is gone.
 
-    ``listener``: its Unix socket, see `listen_for_nodes`. ``passed``: its end of the pair of sockets over which the front
-    passes connections on. Set ``house.gate.address`` to the address of the front before.
+    ``listener``: its Unix socket, see `listen_for_nodes`. ``passed``: its end of the pair of sockets over which the
+    front passes connections on. Set ``house.gate.address`` to the address of the front before.
     """
     async with reaching_others(house, directory) as peers:
         app = app_of_node(house, peers, mcp)
@@ -131,5 +135,13 @@ async def reaching_others(house: House, directory: Directory) -> AsyncIterator[P
 
 def app_of_node(house: House, peers: Peers, mcp: bool = True) -> Guard:
     """All interfaces of a node."""
-    ws = WsFace(house, partial(RoutingConnection, peers))
-    return make_app(house, mcp=mcp, ws=ws, around=lambda app: Relay(app, house, peers))
+    ws, face = WsFace(house, partial(RoutingConnection, peers)), False if not mcp else _mcp_face(house, peers)
+    return make_app(house, mcp=face, ws=ws, around=lambda app: Relay(app, house, peers))
+
+
+def _mcp_face(house: House, peers: Peers) -> "McpFace":
+    """Imported here: it takes a second."""
+    from cohabit.faces.mcp.server import McpFace
+    from cohabit.faces.workers.spread import Spread
+
+    return McpFace(house, partial(Spread, peers))

@@ -1,18 +1,20 @@
-"""How a house command is answered when the rooms are in several nodes.
+"""How a house answers when its rooms are in several nodes.
 
-A command declares a function (``across=``). It gets an `Ask`, by which it runs the command in nodes as the same caller,
-and the arguments of the call; it returns the result for the caller. Where everything is in one process, and in a node
-that is asked for its part, the command itself runs.
+A house command declares a function (``across=``). It gets an `Ask`, by which it runs the command in nodes as the same
+caller, and the arguments of the call; it returns the result for the caller. Where everything is in one process, and in
+a node that is asked for its part, the command itself runs.
+
+What a command must know of the rooms of all nodes is a `question`: a function of the house that other nodes can call.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from cohabit.house.calls.context import HouseContext
+from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.nodes.directory import Directory
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
@@ -42,6 +44,9 @@ class Nodes(Protocol):
         """Call a command in another node as this caller. The result is plain dicts and lists. ``part``: only what that
         node has itself. ``repeatable``: it changes nothing."""
 
+    async def ask(self, node: str, question: str, args: Args) -> Any:
+        """Ask another node. The answer is plain dicts and lists."""
+
 
 class Ask:
     """Runs commands in nodes for the caller of one call. Results have the type that the command declares."""
@@ -67,11 +72,13 @@ class Ask:
         )
         return msgspec.convert(told, run.hints["return"])
 
+    async def others(self, args: Args, command: Command | None = None) -> list[Any]:
+        """The results of the other nodes that run rooms."""
+        return await asyncio.gather(*(self.at(node, args, command) for node in _others(self.directory)))
+
     async def everywhere(self, args: Args, command: Command | None = None) -> list[Any]:
-        """The result of this node, then of every other one that runs rooms. If this one refuses, no other is asked."""
-        first = await self.here(args, command)
-        others = [node for node in self.directory.nodes() if node != self.directory.here]
-        return [first, *await asyncio.gather(*(self.at(node, args, command) for node in others))]
+        """The result of this node, then those of the others. If this one refuses, no other is asked."""
+        return [await self.here(args, command), *await self.others(args, command)]
 
 
 Across = Callable[[Ask, Args], Awaitable[Any]]
@@ -85,8 +92,43 @@ def ask_nodes(target: HouseContext) -> Ask | None:
     return Ask(nodes, target)
 
 
+def _others(directory: Directory) -> list[str]:
+    return [node for node in directory.nodes() if node != directory.here]
+
+
+async def where_rooms_run(ask: Ask, args: Args) -> Any:
+    """A node that runs rooms: the front imports no worlds."""
+    here = ask.directory.here
+    return await ask.at(here if here in ask.directory.nodes() else ask.directory.place(), args)
+
+
 async def where_room_is(ask: Ask, args: Args) -> Any:
     """The node of the room that the argument ``room`` names; without one, this node."""
     room = args.get("room")
     holder = ask.directory.holder(room) if isinstance(room, str) else None
     return await ask.at(holder or ask.directory.here, args)
+
+
+# -- questions ----------------------------------------------------------------------------------
+Question = TypeVar("Question", bound=Callable[..., Awaitable[Any]])
+QUESTIONS: dict[str, Callable[..., Awaitable[Any]]] = {}
+
+
+def question(function: Question) -> Question:
+    """Declare a function of the services of a house, and of arguments in JSON, that other nodes can ask for."""
+    QUESTIONS[function.__name__] = function
+    return function
+
+
+async def ask_others(house: Services, asked: Callable[..., Awaitable[Any]], **args: Any) -> list[Any]:
+    """What the other nodes that run rooms answer; nothing where all rooms are in this process."""
+    nodes = house.own.get(Nodes)
+    if nodes is None:
+        return []
+    return await asyncio.gather(*(nodes.ask(node, asked.__name__, args) for node in _others(nodes.directory)))
+
+
+def is_elsewhere(house: Services, room: str) -> bool:
+    """Whether another node has this room, or none at the moment."""
+    nodes = house.own.get(Nodes)
+    return nodes is not None and nodes.directory.holder(room) not in (None, nodes.directory.here)
