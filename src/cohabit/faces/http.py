@@ -48,7 +48,7 @@ def http_routes(house: House) -> list[Route]:
             if request.method != "POST":  # GET or HEAD
                 args = _query_args(house, credential, room, name, request)
             else:
-                args = _body_args(await request.body())
+                args = body_args(await request.body())
         except CohabitError as wrong:
             house.door.sends(credential, room, "refusals", error_size(wrong) if has_body else 0)
             raise
@@ -57,7 +57,7 @@ def http_routes(house: House) -> list[Route]:
         return Response(body, media_type="application/json", headers=NO_STORE)
 
     async def come_in(request: Request) -> Response:
-        args = _body_args(await short_body(request, MAX_JOIN_BODY))
+        args = body_args(await short_body(request, MAX_JOIN_BODY))
         address = network_of(request.client.host) if request.client is not None else ""
         body = await knock(house.door, args, bearer(request.headers), address, into_body)
         return Response(body, media_type="application/json", headers=NO_STORE)
@@ -134,7 +134,8 @@ def decoded(body: bytes) -> Any:
         raise BadArgs(f"the body is not JSON: {wrong}") from None
 
 
-def _body_args(body: bytes) -> Any:
+def body_args(body: bytes) -> Any:
+    """The arguments of a call in the body of a request."""
     args = decoded(body) if body else {}
     if not isinstance(args, dict):
         raise BadArgs("the body must be a JSON object with the arguments")

@@ -18,7 +18,7 @@ from cohabit import registry
 from cohabit.errors import BadArgs, Conflict
 from cohabit.faces.addresses import address
 from cohabit.faces.app import make_app
-from cohabit.faces.connections import Connections, HttpProtocol, ServerConfig
+from cohabit.faces.connections import Connections, HttpProtocol, ServerConfig, proxies
 from cohabit.faces.direct import DirectProtocol
 from cohabit.house.house import House
 from cohabit.house.running.runner import RoomRunner
@@ -129,14 +129,33 @@ def tuned() -> Iterator[None]:
 
 
 async def _serve_house(house: House, listener: socket.socket, ready: Callable[[str], None] | None, mcp: bool) -> None:
-    settings = house.settings
     port = listener.getsockname()[1]
     app = make_app(house, mcp=mcp)
-    connections = Connections(settings, house.clock, house.overload)
-    tls = {"ssl_certfile": settings.tls_cert or None, "ssl_keyfile": settings.tls_key or None}
-    config = house_config(house, app, connections, **tls)
-    house.gate.address = address(settings, port)
+    config = ServerConfig(app, Connections(house.settings, house.clock, house.overload), **options(house.settings))
+    house.gate.address = address(house.settings, port)
     server = Server(config, lambda: ready and ready(house.gate.address), app.stopping)
+    await run_server(server, listener)
+
+
+def options(settings: Settings, *, tls: bool = True) -> dict[str, Any]:
+    """The options of uvicorn with which a house is served."""
+    return {
+        "http": HttpProtocol,
+        "ws": DirectProtocol,
+        "ws_max_size": settings.frame_limit,
+        "ws_per_message_deflate": False,  # frames are small; compressing them per reader costs more than it saves
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "timeout_graceful_shutdown": 3,
+        "forwarded_allow_ips": [*proxies(settings)],
+        "ssl_certfile": settings.tls_cert if tls and settings.tls_cert else None,
+        "ssl_keyfile": settings.tls_key if tls and settings.tls_key else None,
+    }
+
+
+async def run_server(server: "GuestServer", listener: socket.socket) -> None:
+    """Serve until the server stops by itself or this is cancelled."""
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(serving)
@@ -145,36 +164,40 @@ async def _serve_house(house: House, listener: socket.socket, ready: Callable[[s
         await serving
         raise
     finally:
-        connections.close()
+        server.config.connections.close()
 
 
-def house_config(house: House, app: ASGIApp, connections: Connections, **more: Any) -> ServerConfig:
-    """How the app of a house is served."""
-    return ServerConfig(
-        app,
-        connections,
-        http=HttpProtocol,
-        ws=DirectProtocol,
-        ws_max_size=house.settings.frame_limit,
-        ws_per_message_deflate=False,  # frames are small; compressing them per reader costs more than it saves
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=3,
-        forwarded_allow_ips=[*connections.proxies],
-        **more,
-    )
+class GuestServer(uvicorn.Server):
+    """uvicorn with callbacks for startup and shutdown. It is stopped by its owner, not by signals."""
 
-
-class Server(uvicorn.Server):
-    """uvicorn with callbacks for startup and shutdown."""
+    config: ServerConfig
 
     def __init__(
-        self, config: uvicorn.Config, started: Callable[[], Any], stopping: Callable[[], None] = lambda: None
+        self,
+        config: ServerConfig,
+        started: Callable[[], Any] = lambda: None,
+        stopping: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(config)
         self._started = started
         self._stopping = stopping
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping()
+        await super().shutdown(sockets)
+
+
+class Server(GuestServer):
+    """The same, and SIGINT and SIGTERM stop it."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -192,23 +215,6 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: Any) -> None:
         """Ignore further signals: shutdown takes seconds, and an interrupted one would look like a crash."""
         self.should_exit = True
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._started()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._stopping()
-        await super().shutdown(sockets)
-
-
-class GuestServer(uvicorn.Server):
-    """A server that is stopped by its owner, not by signals."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 def guest_server(app: ASGIApp, connections: Connections) -> GuestServer:

@@ -96,7 +96,7 @@ class House:
         own = {Gate: self.gate, HouseKey: self.signing, AgentStatuses: statuses, Transcripts: self.bots.transcripts}
         self.services = Services(
             clock, settings, store, self.writer, identities, self.rooms, self.ledger, self.commands, own,
-            asyncio.Lock(), self.rooms.directory,
+            asyncio.Lock(),
         )  # fmt: skip
         self.forgetting = own_data.Forgetting(self.services)
         own[own_data.Forgetting] = self.forgetting

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +18,8 @@ from typing import Any, cast
 import msgspec
 
 from cohabit.errors import BadArgs, CohabitError, Unreachable
+from cohabit.faces.workers.passing import Passage, Passages
+from cohabit.faces.workers.serving import listen_for_nodes, serve_front
 from cohabit.faces.workers.worker import Start
 from cohabit.house.deadlines import starved_by_thread
 from cohabit.house.house import House, open_store
@@ -44,7 +46,7 @@ RETRY_S = (0.0, 1.0, 5.0, 30.0)
 
 
 class WorkerProcess:
-    """One worker, from the side of the front. ``passing``: for accepted connections."""
+    """One worker, from the side of the front. ``passing``: the socket for accepted connections."""
 
     def __init__(self, name: str, process: subprocess.Popen[bytes], passing: socket.socket, memory: int) -> None:
         self.name = name
@@ -72,14 +74,13 @@ class WorkerProcess:
 
 
 class Supervisor:
-    """The workers of a house. ``folder``: private, for sockets. ``on_started``, ``on_ended``: told of each process."""
+    """The workers of a house. ``folder``: private, for sockets. ``passages``: by which connections go to them."""
 
     def __init__(self, house: House, table: Table, folder: Path, store: StoreServer, quiet: bool, mcp: bool) -> None:
         self.cluster = Cluster(house, table)
         self.address = house.settings.url  # for links
         self.workers: dict[str, WorkerProcess] = {}
-        self.on_started: Callable[[WorkerProcess], None] = lambda worker: None
-        self.on_ended: Callable[[WorkerProcess], None] = lambda worker: None
+        self.passages = Passages()
         self._settings = house.settings
         self.folder = folder
         self._store = store
@@ -113,7 +114,6 @@ class Supervisor:
         self.workers[name] = worker
         link = await Link.over(ours, self._handlers(worker))
         self.cluster.added(name, link)
-        self.on_started(worker)
         self._run(self._watch(worker, link, held))
         if self._closing:
             self._stop(worker)
@@ -130,10 +130,25 @@ class Supervisor:
 
         def ready(house: str) -> None:
             worker.house = house
+            self.passages.by_node[worker.name] = Passage(worker.passing)
             self.cluster.joined(worker.name, path)
             worker.ready.set_result(None)  # nobody may cancel it
 
         return {"hello": hello, "ready": ready, **self.cluster.handlers()}
+
+    async def serve(self, listener: socket.socket, *, ready: Callable[[str], None] | None = None) -> None:
+        """Accept connections until SIGINT, SIGTERM or cancellation. ``ready`` gets the actual address."""
+
+        def listening(url: str) -> None:
+            self.address = url
+            for link in self.cluster.links.values():
+                link.tell("address", url=url)
+            if ready is not None:
+                ready(url)
+
+        table, house = self.cluster.table, self.cluster.house
+        with closing(listener), closing(listen_for_nodes(table.socket_of(FRONT))) as for_nodes:
+            await serve_front(house, table, self.passages, listener, for_nodes, ready=listening, mcp=self._mcp)
 
     # -- watching ---------------------------------------------------------------------------------
     async def _watch(self, worker: WorkerProcess, link: Link, lifeline: int) -> None:
@@ -153,7 +168,8 @@ class Supervisor:
             link.close()
             os.close(lifeline)
         self.workers.pop(worker.name)
-        self.on_ended(worker)
+        if (passage := self.passages.by_node.pop(worker.name, None)) is not None:
+            passage.close()
         worker.passing.close()
         await self._ended(worker)
 
@@ -267,6 +283,7 @@ async def open_front(
     group = GroupCommit(store, FRONT)
     with tempfile.TemporaryDirectory(prefix="cohabit-") as name:  # only for this user
         table = Table(FRONT)
+        table.sockets[FRONT] = f"{name}/front.sock"
         try:
             server = StoreServer(group, f"{name}/store.sock")
         except BaseException:

@@ -12,17 +12,17 @@ import os
 import signal
 import socket
 import sys
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, closing, suppress
 
 from msgspec import Struct, convert
 
 from cohabit.agents.process import end_with_parent
-from cohabit.faces.app import make_app
 from cohabit.faces.cli.running import log_to_stderr, show, watch_problems
-from cohabit.faces.connections import Connections, ServerConfig
-from cohabit.faces.serve import GuestServer, house_config, run, tuned
+from cohabit.faces.serve import run
+from cohabit.faces.workers.serving import listen_for_nodes, serve_node
 from cohabit.house.house import House
 from cohabit.house.nodes.control import WorkerControl
+from cohabit.house.nodes.directory import Table
 from cohabit.house.nodes.link import Link
 from cohabit.house.nodes.node import Node
 from cohabit.house.running.computing import Computing
@@ -44,18 +44,6 @@ class Start(Struct):
     mcp: bool = True
 
 
-class WorkerServer(GuestServer):
-    """``listens``: its socket is there."""
-
-    def __init__(self, config: ServerConfig) -> None:
-        super().__init__(config)
-        self.listens = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.listens.set()
-
-
 async def work(link_end: socket.socket, passing: socket.socket, memory: int) -> None:
     """Run rooms until the front says stop, or is gone."""
     stopping = asyncio.Event()
@@ -65,7 +53,6 @@ async def work(link_end: socket.socket, passing: socket.socket, memory: int) -> 
     control.table.here = start.name
     log_to_stderr(start.settings.log_level)
     async with AsyncExitStack() as stack:
-        stack.enter_context(tuned())
         node = Node(control.table, link, Computing(memory))
         store = SharedStore(start.store, start.name)
         house = await stack.enter_async_context(House.open(start.settings, store=store, node=node))
@@ -75,25 +62,32 @@ async def work(link_end: socket.socket, passing: socket.socket, memory: int) -> 
             house.rooms.events.on_lines = show
         watching = asyncio.ensure_future(watch_problems(house))
         stack.callback(watching.cancel)
-        await _serve(house, start, link, passing, stopping)
+        listener = stack.enter_context(closing(listen_for_nodes(start.socket)))
+        await _until_stopped(house, control.table, start, link, listener, passing, stopping)
 
 
-async def _serve(house: House, start: Start, link: Link, passing: socket.socket, stopping: asyncio.Event) -> None:
-    connections = Connections(house.settings, house.clock, house.overload)
-    app = make_app(house, mcp=start.mcp)
-    server = WorkerServer(house_config(house, app, connections, uds=start.socket))
-    serving = asyncio.ensure_future(server.serve())
-    ended = [asyncio.ensure_future(stopping.wait()), asyncio.ensure_future(link.run()), serving]
+async def _until_stopped(
+    house: House,
+    directory: Table,
+    start: Start,
+    link: Link,
+    listener: socket.socket,
+    passing: socket.socket,
+    stopping: asyncio.Event,
+) -> None:
+    listening = asyncio.Event()
+    served = serve_node(house, directory, listener, passing, ready=listening.set, mcp=start.mcp)
+    serving = asyncio.ensure_future(served)
+    waits = [asyncio.ensure_future(event.wait()) for event in (listening, stopping)]
+    ended = [waits[1], asyncio.ensure_future(link.run()), serving]
     try:
-        await asyncio.wait([asyncio.ensure_future(server.listens.wait()), serving], return_when=asyncio.FIRST_COMPLETED)
-        await link.ask("ready", house=house.id)
-        await asyncio.wait(ended, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([waits[0], serving], return_when=asyncio.FIRST_COMPLETED)
+        if listening.is_set():
+            await link.ask("ready", house=house.id)
+            await asyncio.wait(ended, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        app.stopping()
-        server.should_exit = True
-        await serving
-        connections.close()
-        passing.close()
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
         if not stopping.is_set():
             log.error("the front is gone, so this worker ends")
             os._exit(1)  # nothing can be written any more

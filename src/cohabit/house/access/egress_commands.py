@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from cohabit.house.access.signing import EGRESS, EgressExport, EgressOfBackend, EgressOfMember, HouseKey
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.calls.resolve import unknown_room
+from cohabit.house.nodes.across import where_room_is
 from cohabit.house.running.egress import STEP_TIMES, Account, up
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.running.runner import RoomRunner
@@ -60,7 +61,7 @@ async def export_egress(ctx: HouseContext) -> ExportedEgress:
     return await _export(ctx, ctx.runner)
 
 
-@command(category="host", where="house", about="house", host_only=True)
+@command(category="host", where="house", about="house", host_only=True, across=where_room_is)
 async def house_egress(
     ctx: HouseContext,
     room: Annotated[str | None, Meta(description="of this room; default: what was sent outside of all rooms")] = None,

@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from cohabit.errors import BadArgs, Unauthorized, UnknownRoom
 from cohabit.house.clock import Clock
-from cohabit.house.nodes.directory import Directory
 from cohabit.house.running.calls import Check, SystemCall
 from cohabit.house.running.ledger import Ledger
 from cohabit.house.running.rooms import Rooms
@@ -39,7 +38,6 @@ class Services(Struct, frozen=True, eq=False):
     commands: CommandTable  # of the house
     own: dict[type, Any]  # what belongs to one package each, by its class
     exclusive: asyncio.Lock  # held by calls that change access
-    directory: Directory | None = None  # where rooms are that other processes have; None: everything is here
 
     def need(self, kind: type[T]) -> T:
         """What a package of the house keeps for its own commands."""

@@ -18,6 +18,7 @@ from cohabit.errors import BadArgs, Busy, CohabitError, Disabled, Unauthorized, 
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import resolve
 from cohabit.house.calls.waiting import Wait
+from cohabit.house.nodes.across import ask_nodes
 from cohabit.house.overload import OverloadLog
 from cohabit.house.running.calls import Call, Deliver
 from cohabit.house.running.egress import Account, measured
@@ -306,7 +307,8 @@ class Door:
         self.budget.spend(target.credential.hash, at)
         try:
             self.decide(target, at)
-            result = await command.run(target, **command.check(call.args))
+            args, ask = command.check(call.args), ask_nodes(target) if command.across is not None else None
+            result = await (command.run(target, **args) if ask is None else command.across(ask, call.args or {}))
             if not command.records:  # it may have taken long, and nothing is delivered to a revoked token
                 self._identities.check(target.credential, self._clock.now())
         except CohabitError as wrong:

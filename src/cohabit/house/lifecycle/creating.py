@@ -13,6 +13,7 @@ from cohabit.feature_registry import load_features
 from cohabit.house.access.signing import check_key
 from cohabit.house.agents.brains import check_makeable
 from cohabit.house.calls.context import Services
+from cohabit.house.nodes.across import is_elsewhere
 from cohabit.house.settings import split_names
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import FOR_A_PERSON, Identities, hashed, make_token, new_identity
@@ -41,7 +42,7 @@ async def create_room(
     name = room_id or _free_id(house, scenario.scenario)
     if not ROOM_ID.fullmatch(name):
         raise BadArgs("a room id may contain lower-case letters, digits and hyphens, at most 63 characters")
-    if not house.rooms.is_free(name):
+    if not _is_free(house, name):
         raise Conflict(f"room {name!r} already exists")
     if house.rooms.left <= 0:
         raise Busy(f"room limit reached ({house.settings.rooms_limit}); delete a room or raise rooms_limit")
@@ -82,10 +83,14 @@ async def create_room(
     return name, tokens
 
 
+def _is_free(house: Services, name: str) -> bool:
+    return house.rooms.is_free(name) and not is_elsewhere(house, name)
+
+
 def _free_id(house: Services, base: str) -> str:
     stem = re.sub(r"[^a-z0-9]+", "-", base.lower()).strip("-")[:40] or "room"
     number = 1
-    while not house.rooms.is_free(name := f"{stem}-{number}"):
+    while not _is_free(house, name := f"{stem}-{number}"):
         number += 1
     return name
 

@@ -13,19 +13,18 @@ from typing import Any
 from cohabit.errors import Busy, CohabitError, Quarantined, by_code
 from cohabit.house.house import House
 from cohabit.house.nodes import ledger
-from cohabit.house.nodes.directory import FRONT, Table
+from cohabit.house.nodes.directory import FRONT, MOVING, Table
 from cohabit.house.nodes.link import Handler, Link, LinkEnded
 from cohabit.house.nodes.placement import STRIKES, Placement, Strikes
 from cohabit.house.nodes.replicas import Replicas
 from cohabit.house.running.rooms import HOUSE_ROOM
-from cohabit.house.running.world_thread import WHO_REOPENS
 from cohabit.house.threads import run_in_thread
 
 log = logging.getLogger("cohabit")
 OPENING = "this room is being opened in another process of this house; try again in a moment"
 KILLED = (
     f"this room is quarantined: its world was running each of {STRIKES} times that its process died or did not answer. "
-    f"{WHO_REOPENS}"
+    "A host of the house can reopen it (`reopen_room`)"
 )
 
 
@@ -84,7 +83,7 @@ class Cluster:
             if room in bad:
                 log.error("room %s: %s", room, KILLED)
             del self.placement.rooms[room]
-        self._tell(dict.fromkeys(rooms), {node: None})
+        self._tell({room: FRONT if room in bad else MOVING for room in rooms}, {node: None})
         for room in sorted(rooms, key=lambda room: room in suspects):
             if room not in bad and room not in self._placing:
                 self._start(room, suspects)
@@ -187,7 +186,7 @@ class Cluster:
     async def _closed(self, room: str, node: str) -> bool:
         """Close a room in a node. False: it stays there."""
         self.house.broken[room] = Busy(OPENING)
-        self._tell({room: None}, {})
+        self._tell({room: MOVING}, {})
         try:
             await self.links[node].ask("close", room=room)
         except LinkEnded:
@@ -203,6 +202,7 @@ class Cluster:
         """Open a room in a node. False: it has to be in another one."""
         self.placement.rooms[room] = node
         self.house.broken[room] = Busy(OPENING)
+        self._tell({room: MOVING}, {})
         try:
             found: Mapping[str, Any] = await self.links[node].ask("open", room=room)
         except LinkEnded:

@@ -33,6 +33,7 @@ class WorkerControl:
         return {
             "open": self._open, "close": self._close, "apply": self._apply, "temporaries": self._temporaries,
             "directory": self.table.update, "ping": self._ping, "status": self._status, "stop": self._stop,
+            "address": self._address,
         }  # fmt: skip
 
     def attach(self, house: House, link: Link) -> None:
@@ -45,7 +46,7 @@ class WorkerControl:
             await link.ask("known_by_all")
 
         house.writer.known_by_all = known_by_all
-        house.rooms.others = lambda: len(self.table.rooms) - len(house.rooms)
+        house.rooms.others = lambda: len(self.table.rooms) - 1 - len(house.rooms)
 
     # -- rooms ------------------------------------------------------------------------------------
     async def _open(self, room: str) -> dict[str, Any]:
@@ -79,6 +80,9 @@ class WorkerControl:
             self._made += found
         else:
             self._house.identities.put_temporaries(found)
+
+    def _address(self, url: str) -> None:
+        self._need().gate.address = url
 
     # -- questions --------------------------------------------------------------------------------
     def _ping(self) -> list[str]:

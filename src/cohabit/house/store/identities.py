@@ -120,10 +120,19 @@ class Identities:
     def for_own_data(self, token: str | None, at: int) -> Credential | None:
         """A credential for one call in ``OWN_DATA``, which is not registered, if somebody who has left calls with the
         token that it had. It has no other one, and the token was not revoked before."""
-        found = self._credentials.get(hashed(token)) if token else None
+        found = self.find(token) if token else None
         if found is None or not self._is_for_own_data(found, at):
             return None
         return structs.replace(found, revoked=False)
+
+    def with_hash(self, token_hash: bytes, at: int, command: str) -> Credential:
+        """The credential with this hash, for one call that another node has identified."""
+        found = self._credentials.get(token_hash)
+        if found is None:
+            raise Unauthorized("invalid token; ask your host for one")
+        if command in OWN_DATA and self._is_for_own_data(found, at):
+            return structs.replace(found, revoked=False)
+        return self.check(found, at)
 
     def _is_for_own_data(self, credential: Credential, at: int) -> bool:
         is_over = credential.expires_at is not None and at >= credential.expires_at
@@ -134,9 +143,13 @@ class Identities:
             return "With it you can still see and delete your data (`my_data` and `forget_me`, over HTTP)"
         return "A host of the house can show and delete your data"
 
+    def find(self, token: str) -> Credential | None:
+        """The credential that a token belongs to, valid or not."""
+        return self._credentials.get(hashed(token))
+
     def knows(self, token: str) -> bool:
         """Whether this token is in use."""
-        found = self._credentials.get(hashed(token))
+        found = self.find(token)
         return found is not None and not found.revoked
 
     def get(self, identity: str) -> Identity | None:
