@@ -19,6 +19,7 @@ from cohabit.room.state import handle_of
 if TYPE_CHECKING:
     from cohabit.faces.serve import SideServer
     from cohabit.house.house import House
+    from cohabit.house.nodes.directory import Table
     from cohabit.house.running.runner import RoomRunner
     from cohabit.model.record import Entry, Told
     from cohabit.room.record import Line
@@ -48,16 +49,23 @@ def serve(args: argparse.Namespace) -> int:
       cohabit serve --data ./house --port 9000
       cohabit serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
       COHABIT_PUBLIC_URL=https://play.example.org cohabit serve
+      cohabit serve --workers 4
     """
 
     async def prepare(house: "House") -> Greeting:
         token = await first_host_token(house)
         return lambda url, beside: [*host_lines(token, url, args), *room_lines(house, beside)]
 
-    return run_house(settings_of(args), prepare, args.quiet)
+    return run_house(settings_of(args), prepare, args.quiet, may_have_workers=True)
 
 
-def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting]]", quiet: bool) -> int:
+def run_house(
+    settings: Settings,
+    prepare: "Callable[[House], Awaitable[Greeting]]",
+    quiet: bool,
+    *,
+    may_have_workers: bool = False,
+) -> int:
     """Open the house, prepare it, serve it and print its events until it is stopped."""
     from cohabit.faces.addresses import exposure
     from cohabit.faces.serve import bind, run, side_servers
@@ -70,8 +78,14 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
         # Everything that can be missing or taken comes before `prepare`, which may create a room with new tokens.
         async with AsyncExitStack() as stack:
             listener = stack.enter_context(closing(bind(settings)))
-            house = await stack.enter_async_context(House.open(settings))
-            beside = side_servers(house)
+            workers = None
+            if may_have_workers and settings.workers > 1:
+                from cohabit.faces.workers.supervisor import open_front
+
+                house, workers = await stack.enter_async_context(open_front(settings, quiet=quiet))
+            else:
+                house = await stack.enter_async_context(House.open(settings))
+            beside = side_servers(house) if workers is None else []
             for server in beside:
                 stack.callback(server.close)
             greeting = await prepare(house)
@@ -89,7 +103,10 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
                 watching = asyncio.ensure_future(watch_problems(house))
                 stack.callback(watching.cancel)
 
-            await listen(house, ready=ready, beside=beside, listener=listener)
+            if workers is None:
+                await listen(house, ready=ready, beside=beside, listener=listener)
+            else:
+                await workers.serve(listener, ready=ready)
 
     with suppress(KeyboardInterrupt):
         run(main())
@@ -175,6 +192,8 @@ def host_lines(token: str | None, url: str, args: argparse.Namespace) -> list[st
 
 
 def room_lines(house: "House", beside: "Sequence[SideServer]") -> list[str]:
+    if house.node is not None:
+        return [*_by_worker(house.node.directory), ""]
     if not house.rooms and not house.broken:
         return [
             "There are no rooms yet. Create one with `create_room`, or use `cohabit up SCENARIO` instead of serve.",
@@ -187,6 +206,13 @@ def room_lines(house: "House", beside: "Sequence[SideServer]") -> list[str]:
     for server in beside:
         lines += server.connect_lines(house.rooms.values(), {})
     return ["Rooms:", *lines, ""]
+
+
+def _by_worker(directory: "Table") -> Iterator[str]:
+    nodes, rooms = directory.nodes(), directory.rooms
+    yield f"Rooms run in {len(nodes)} workers:"
+    for node in nodes:
+        yield f"  {node}: {', '.join(sorted(room for room in rooms if rooms[room] == node)) or 'none yet'}"
 
 
 def log_to_stderr(level: str) -> None:

@@ -10,6 +10,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from cohabit.errors import Busy, CohabitError, Quarantined, by_code
 from cohabit.house.house import House
 from cohabit.house.nodes import ledger
@@ -17,6 +19,7 @@ from cohabit.house.nodes.directory import FRONT, MOVING, Table
 from cohabit.house.nodes.link import Handler, Link, LinkEnded
 from cohabit.house.nodes.placement import STRIKES, Placement, Strikes
 from cohabit.house.nodes.replicas import Replicas
+from cohabit.house.reading.numbers import Numbers
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.threads import run_in_thread
 
@@ -46,6 +49,7 @@ class Cluster:
         house.writer.known_by_all = self.replicas.known_by_all
         house.rooms.others = lambda: len(self.placement.rooms)
         house.rooms.open_elsewhere = self.reopen
+        house.services.own[Cluster] = self
 
     # -- nodes ------------------------------------------------------------------------------------
     def handlers(self) -> dict[str, Handler]:
@@ -87,6 +91,14 @@ class Cluster:
         for room in sorted(rooms, key=lambda room: room in suspects):
             if room not in bad and room not in self._placing:
                 self._start(room, suspects)
+
+    async def numbers(self) -> dict[str, Numbers]:
+        """How each node is doing; without those that die meanwhile."""
+        asked = {node: self.links[node].asked("status") for node in self._ready}
+        if asked:
+            await asyncio.wait(asked.values())
+        live = {node: told.result() for node, told in asked.items() if told.exception() is None}
+        return {node: msgspec.convert(told["numbers"], Numbers) for node, told in live.items()}
 
     # -- rooms ------------------------------------------------------------------------------------
     async def open_all(self) -> None:

@@ -10,6 +10,7 @@ from cohabit.house.house import House
 from cohabit.house.nodes.directory import Table
 from cohabit.house.nodes.link import Handler, Link
 from cohabit.house.nodes.replicas import apply, read_changes
+from cohabit.house.reading.numbers import numbers_of
 from cohabit.house.store.contract import Write
 from cohabit.model.identity import Credential, Identity
 from cohabit.remote import RemoteWorld
@@ -93,11 +94,9 @@ class WorkerControl:
         return found
 
     def _status(self) -> dict[str, Any]:
-        rooms = self._need().rooms
-        return {
-            "rooms": {room: rooms.is_quiet(room) for room in rooms},
-            "problems": {room: problem.as_wire() for room, problem in rooms.problems.items()},
-        }
+        """Its numbers, and of each room whether nobody would be disturbed if it moved."""
+        house = self._need()
+        return {"numbers": numbers_of(house), "rooms": {room: house.rooms.is_quiet(room) for room in house.rooms}}
 
     def _need(self) -> House:
         assert self._house is not None, "the worker has not started yet"

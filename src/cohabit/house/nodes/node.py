@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from cohabit.house.nodes.directory import Directory
+from cohabit.house.nodes.directory import Table
 from cohabit.house.nodes.link import Link
 from cohabit.house.running.computing import Computing
 
@@ -10,6 +10,6 @@ from cohabit.house.running.computing import Computing
 class Node(Struct, frozen=True, eq=False):
     """``link``: to the front, which has the house record; None: this is the front. ``computing``: in a worker."""
 
-    directory: Directory
+    directory: Table
     link: Link | None = None
     computing: Computing | None = None
