@@ -47,7 +47,7 @@ class Cluster:
         self._placing: dict[str, asyncio.Task[None]] = {}
         self._buried: dict[str, asyncio.Event] = {}  # set when a node is dead, and its leases have ended
         house.writer.known_by_all = self.replicas.known_by_all
-        house.rooms.others = lambda: len(self.placement.rooms)
+        house.rooms.others = lambda: len(self.placement)
         house.rooms.open_elsewhere = self.reopen
         house.services.own[Cluster] = self
 
@@ -86,7 +86,7 @@ class Cluster:
             self.house.broken[room] = Quarantined(KILLED) if room in bad else Busy(OPENING)
             if room in bad:
                 log.error("room %s: %s", room, KILLED)
-            del self.placement.rooms[room]
+            self.placement.remove(room)
         self._tell({room: FRONT if room in bad else MOVING for room in rooms}, {node: None})
         for room in sorted(rooms, key=lambda room: room in suspects):
             if room not in bad and room not in self._placing:
@@ -123,7 +123,7 @@ class Cluster:
 
     def room_made(self, room: str, node: str) -> None:
         """A node has stored a new room."""
-        if node != FRONT and room not in self.placement.rooms and node in self.links:
+        if node != FRONT and self.placement.worker_of(room) is None and node in self.links:
             self._held(room, node)
 
     def room_deleted(self, room: str) -> None:
@@ -146,7 +146,7 @@ class Cluster:
         """These rooms of a node turned out to belong to those that travel together."""
         for room in rooms:
             target = self.placement.travels(room, self._ready)
-            if target is not None and room not in self._placing and self.placement.rooms.get(room) == node:
+            if target is not None and room not in self._placing and self.placement.worker_of(room) == node:
                 self._start(room)
 
     async def balance(self) -> None:
@@ -156,7 +156,7 @@ class Cluster:
             with suppress(LinkEnded):
                 rooms = (await self.links[node].ask("status"))["rooms"]
                 alone = [room for room in rooms if room not in self.placement.together]
-                quiet[node] = [room for room in alone if rooms[room] and self.placement.rooms.get(room) == node]
+                quiet[node] = [room for room in alone if rooms[room] and self.placement.worker_of(room) == node]
         counts = self.placement.counts([node for node in quiet if node in self._ready])
         while counts:
             most, least = max(counts, key=lambda node: counts[node]), min(counts, key=lambda node: counts[node])
@@ -180,7 +180,7 @@ class Cluster:
         while True:
             await self._some_ready.wait()
             node = to if to in self._ready else self.placement.worker_for(room, self._ready, avoid)
-            before = self.placement.rooms.get(room)
+            before = self.placement.worker_of(room)
             if before == node:
                 return
             asked = before or node
@@ -207,12 +207,12 @@ class Cluster:
             log.warning("room %s stays in %s: %s", room, node, wrong.as_text())
             self._held(room, node)
             return False
-        self.placement.rooms.pop(room, None)
+        self.placement.remove(room)
         return True
 
     async def _opened(self, room: str, node: str) -> bool:
         """Open a room in a node. False: it has to be in another one."""
-        self.placement.rooms[room] = node
+        self.placement.put(room, node)
         self.house.broken[room] = Busy(OPENING)
         self._tell({room: MOVING}, {})
         try:
@@ -230,7 +230,7 @@ class Cluster:
 
     def _held(self, room: str, node: str) -> None:
         """A node answers for a room."""
-        self.placement.rooms[room] = node
+        self.placement.put(room, node)
         self.house.broken.pop(room, None)
         self._tell({room: node}, {})
 
