@@ -155,7 +155,8 @@ def options(settings: Settings, *, tls: bool = True) -> dict[str, Any]:
 
 
 async def run_server(server: "GuestServer", listener: socket.socket) -> None:
-    """Serve until the server stops by itself or this is cancelled."""
+    """Serve until the server stops by itself or this is cancelled. Its configuration is a ServerConfig."""
+    assert isinstance(server.config, ServerConfig)
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(serving)
@@ -170,11 +171,9 @@ async def run_server(server: "GuestServer", listener: socket.socket) -> None:
 class GuestServer(uvicorn.Server):
     """uvicorn with callbacks for startup and shutdown. It is stopped by its owner, not by signals."""
 
-    config: ServerConfig
-
     def __init__(
         self,
-        config: ServerConfig,
+        config: uvicorn.Config,
         started: Callable[[], Any] = lambda: None,
         stopping: Callable[[], None] = lambda: None,
     ) -> None:

@@ -81,7 +81,7 @@ class RoutingConnection(Connection):
         elif node == MOVING or self._relayed:  # the other node may know an earlier state
             self._reply(request.id, request.room, away(room))
         else:
-            self._forward(node, request, raw)
+            self._send_on(node, request, raw)
 
     def _room_of(self, request: Request) -> str:
         room = self.credential.room or request.room
@@ -89,7 +89,7 @@ class RoutingConnection(Connection):
             room = next((upstream.room for upstream in self._upstreams.values() if upstream.room), None)
         return room or HOUSE_ROOM
 
-    def _forward(self, node: str, request: Request, raw: str | bytes) -> None:
+    def _send_on(self, node: str, request: Request, raw: str | bytes) -> None:
         upstream = self._upstreams.get(node)
         if upstream is None:
             upstream = self._upstreams[node] = Upstream(self, node)

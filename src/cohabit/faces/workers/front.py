@@ -140,12 +140,12 @@ class PassedProtocol(HttpProtocol):
 
 def take_into(server: GuestServer) -> Take:
     """What makes connections of a server out of those that the front passes on."""
-    loop, tasks = asyncio.get_running_loop(), set[asyncio.Task[None]]()
+    loop, tasks, config = asyncio.get_running_loop(), set[asyncio.Task[None]](), server.config
 
     async def serve(connection: socket.socket, read: bytes, closed: Callable[[], None]) -> None:
         def protocol() -> PassedProtocol:
             state, app_state = server.server_state, server.lifespan.state
-            return PassedProtocol(server.config, state, app_state, read=read, closed=closed)
+            return PassedProtocol(config, state, app_state, read=read, closed=closed)
 
         try:
             await loop.connect_accepted_socket(protocol, connection)

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cohabit.errors import CohabitError
+from cohabit.errors import BadArgs, CohabitError
 from cohabit.faces.guard import answering, error_response
 from cohabit.faces.http import MAX_JOIN_BODY
 from cohabit.faces.workers.peers import ASK, CALL, Peers, answer_node, away, gone, lost
@@ -120,6 +120,8 @@ class Relay:
         """Send a request, and the response to the client. Raises a refusal if there is none."""
         try:
             response = await self._peers.send(node, request)
+        except httpx2.LocalProtocolError:  # our parser has let something pass that HTTP does not allow
+            raise BadArgs("this is not a valid HTTP request") from None
         except httpx2.ConnectError:
             raise gone() from None
         except httpx2.TransportError:
@@ -138,7 +140,7 @@ class Relay:
 
 def _headers(scope: Scope) -> list[tuple[bytes, bytes]]:
     drop = OF_THE_CONNECTION | SAID_BY_US
-    headers = [(name, value) for name, value in scope["headers"] if name not in drop]
+    headers = [(name, value.strip()) for name, value in scope["headers"] if name not in drop]
     headers.append((b"x-forwarded-proto", scope["scheme"].encode("latin-1")))
     if scope["client"] is not None:
         headers.append((b"x-forwarded-for", scope["client"][0].encode("latin-1")))

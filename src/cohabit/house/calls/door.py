@@ -307,8 +307,11 @@ class Door:
         self.budget.spend(target.credential.hash, at)
         try:
             self.decide(target, at)
-            args, ask = command.check(call.args), ask_nodes(target) if command.across is not None else None
-            result = await (command.run(target, **args) if ask is None else command.across(ask, call.args or {}))
+            args, ask = command.check(call.args), ask_nodes(target)
+            if ask is None or command.across is None:
+                result = await command.run(target, **args)
+            else:
+                result = await command.across(ask, call.args or {})
             if not command.records:  # it may have taken long, and nothing is delivered to a revoked token
                 self._identities.check(target.credential, self._clock.now())
         except CohabitError as wrong:
