@@ -14,7 +14,7 @@ from cohabit.faces.addresses import LOOPBACK
 from cohabit.faces.guard import bearer
 from cohabit.house.house import House
 from cohabit.house.nodes.cluster import Cluster
-from cohabit.house.reading.numbers import Numbers, numbers_of
+from cohabit.house.nodes.numbers import Numbers, numbers_of
 
 PROXY_HEADERS = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 """Headers that reverse proxies add."""

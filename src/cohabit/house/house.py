@@ -84,7 +84,8 @@ class House:
         self.rooms = Rooms(shared, store, self.id, dormant)
         self.broken = self.rooms.broken  # rooms that could not be opened, and why
         self.node = node
-        self.rooms.directory = node.directory if node is not None else None
+        if node is not None:
+            self.rooms.is_elsewhere = node.directory.is_elsewhere
         self.ledger = (
             Ledger(self.rooms) if node is None or node.link is None else LedgerElsewhere(self.rooms, node.link)
         )

@@ -20,6 +20,7 @@ def build_struct_types() -> None:
 
 
 def _below(kind: type) -> Iterator[type]:
-    for each in kind.__subclasses__():
+    below: list[type] = kind.__subclasses__()
+    for each in below:
         yield each
         yield from _below(each)

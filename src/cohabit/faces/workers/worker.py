@@ -17,7 +17,7 @@ from contextlib import AsyncExitStack, closing, suppress
 from msgspec import Struct, convert
 
 from cohabit.agents.process import end_with_parent
-from cohabit.faces.cli.running import log_to_stderr, show, watch_problems
+from cohabit.faces.cli.showing import log_to_stderr, show, watch_problems
 from cohabit.faces.serve import run
 from cohabit.faces.workers.serving import listen_for_nodes, serve_node
 from cohabit.house.house import House

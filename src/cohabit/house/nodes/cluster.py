@@ -17,9 +17,9 @@ from cohabit.house.house import House
 from cohabit.house.nodes import ledger
 from cohabit.house.nodes.directory import FRONT, MOVING, Table
 from cohabit.house.nodes.link import Handler, Link, LinkEnded
+from cohabit.house.nodes.numbers import Numbers
 from cohabit.house.nodes.placement import STRIKES, Placement, Strikes
 from cohabit.house.nodes.replicas import Replicas
-from cohabit.house.reading.numbers import Numbers
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.threads import run_in_thread
 

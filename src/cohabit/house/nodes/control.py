@@ -9,8 +9,8 @@ import msgspec
 from cohabit.house.house import House
 from cohabit.house.nodes.directory import Table
 from cohabit.house.nodes.link import Handler, Link
+from cohabit.house.nodes.numbers import numbers_of
 from cohabit.house.nodes.replicas import apply, read_changes
-from cohabit.house.reading.numbers import numbers_of
 from cohabit.house.store.contract import Write
 from cohabit.model.identity import Credential, Identity
 from cohabit.remote import RemoteWorld

@@ -58,6 +58,10 @@ class Table:
     def holder(self, room: str) -> str | None:
         return self.rooms.get(room)
 
+    def is_elsewhere(self, room: str) -> bool:
+        """Whether another node has this room, or none at the moment."""
+        return self.rooms.get(room, self.here) != self.here
+
     def nodes(self) -> Sequence[str]:
         return [node for node in self.sockets if node != FRONT]
 

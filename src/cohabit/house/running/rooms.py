@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, UnknownRoom
-from cohabit.house.nodes.directory import Directory
 from cohabit.house.running.egress import read_stored
 from cohabit.house.running.remote import Connector, RemoteRunner
 from cohabit.house.running.runner import RoomEvents, RoomRunner
@@ -56,7 +55,7 @@ class Rooms(dict[str, RoomRunner]):
         self.on_forgotten: list[Callable[[str], None]] = []  # an identity was deleted
         self.on_deleted: list[Callable[[str], Awaitable[object] | None]] = []  # after the record, before the lease
         self._store = store
-        self.directory: Directory | None = None  # None: no other process has rooms of this house
+        self.is_elsewhere: Callable[[str], bool] = lambda room_id: False  # another process of this house has it
         self.open_elsewhere: Callable[[str], Awaitable[object]] | None = None  # opens a room in another process
         self.others: Callable[[], int] = lambda: 0  # how many rooms other processes have
         self._reserved: set[str] = {HOUSE_ROOM}  # and rooms being created, reopened or deleted
@@ -93,11 +92,6 @@ class Rooms(dict[str, RoomRunner]):
         """Whether no room has this id."""
         here = name in self or name in self.broken or name in self._reserved
         return not here and not self.is_elsewhere(name)
-
-    def is_elsewhere(self, name: str) -> bool:
-        """Whether another process of this house has the room."""
-        holder = self.directory.holder(name) if self.directory is not None else None
-        return holder is not None and self.directory is not None and holder != self.directory.here
 
     @property
     def loading_s(self) -> float:
