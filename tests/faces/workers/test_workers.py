@@ -1,16 +1,22 @@
 """Rooms in processes of their own: what a worker that dies, or is killed by its world, costs, and whom."""
 
 import asyncio
+import json
 import os
 import signal
+import sys
 from pathlib import Path
 
+import httpx2
 import pytest
-from tests.faces.workers.serving import Workers, working
+from tests.faces.workers.serving import HOSTILE, MEMBERS, Workers, working
 
 from cohabit.errors import Busy, Quarantined, Unauthorized
+from cohabit.house.house import House
+from cohabit.house.settings import Settings
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.record import decode_entry
+from cohabit.scenario import parse_scenario
 
 CALLERS = 4
 CALLS = 12
@@ -129,3 +135,46 @@ async def test_a_worker_that_uses_too_much_memory_is_killed(tmp_path: Path) -> N
         await asyncio.gather(workers.call("bad", "eat"), return_exceptions=True)
         await workers.dies(node)
         assert await workers.until_answered("bad", "view")
+
+
+@pytest.mark.soak
+async def test_when_the_front_is_killed_its_workers_end_too_even_one_whose_interpreter_is_held(tmp_path: Path) -> None:
+    data = tmp_path / "house"
+    async with House.open(Settings(data=str(data))) as house:
+        text = json.dumps({"world": HOSTILE, "agents": MEMBERS})
+        _, tokens = await house.create_room(parse_scenario(text), "bad")
+    words = [sys.executable, "-m", "cohabit", "serve", "--workers", "2", "--data", str(data), "--port", "0"]
+    front = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE)
+    assert front.stdout is not None
+    url = ""
+    while not url:
+        line = (await front.stdout.readline()).decode()
+        assert line, "the house did not start"
+        url = line.split()[4] if line.startswith("The house is open") else ""
+    workers = children_of(front.pid)
+    assert len(workers) == 2
+    async with httpx2.AsyncClient(headers={"authorization": f"Bearer {tokens['ann']}"}) as http:
+        asked = asyncio.ensure_future(http.post(f"{url}/api/rooms/bad/grip"))
+        while not any(is_in_sleep(worker) for worker in workers):
+            await asyncio.sleep(0.05)
+        front.kill()
+        await front.wait()
+        for worker in workers:
+            while Path(f"/proc/{worker}").exists() and state_of(worker) != "Z":
+                await asyncio.sleep(0.05)
+        await asyncio.gather(asked, return_exceptions=True)
+    SQLiteStore(data).close()  # nobody has the folder any more
+
+
+def children_of(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def state_of(process: int) -> str:
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def is_in_sleep(process: int) -> bool:
+    """Whether a thread of it sleeps in native code."""
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    return any("nanosleep" in (task / "wchan").read_text() for task in tasks)

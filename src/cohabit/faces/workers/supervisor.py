@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, cast
 
@@ -42,7 +43,7 @@ CHECK_EVERY_S = 0.25
 STOP_S = 60.0
 """How long a worker may take to store everything when the house stops."""
 RETRY_S = (0.0, 1.0, 5.0, 30.0)
-"""Pauses before a worker is started again that ended before it was ready."""
+"""Pauses before a worker is started again. The last one repeats, if workers end before they are ready."""
 
 
 class WorkerProcess:
@@ -187,18 +188,17 @@ class Supervisor:
             task.add_done_callback(self._replacing.discard)
 
     async def _replace(self) -> None:
-        for pause_s in RETRY_S:
+        for pause_s in chain(RETRY_S, repeat(RETRY_S[-1])):
             await asyncio.sleep(pause_s)
             if self._closing:
                 return
             try:
                 await asyncio.shield((await asyncio.shield(self._spawn())).ready)
             except (CohabitError, OSError) as wrong:
-                log.error("a worker could not be started again: %s", wrong)
+                log.error("a worker could not be started; %d are left: %s", len(self.workers), wrong)
             else:
                 await self.cluster.balance()
                 return
-        log.error("no worker can be started; this house goes on with %d", len(self.workers))
 
     async def _ping(self, worker: WorkerProcess, link: Link) -> None:
         """Until the worker has to be killed: it does not answer, or uses too much memory."""

@@ -87,9 +87,9 @@ async def _until_stopped(
             await asyncio.wait(ended, return_when=asyncio.FIRST_COMPLETED)
     finally:
         serving.cancel()
-        await asyncio.gather(serving, return_exceptions=True)
+        (failure,) = await asyncio.gather(serving, return_exceptions=True)
         if not stopping.is_set():
-            log.error("the front is gone, so this worker ends")
+            log.error("this worker ends: %s", failure if isinstance(failure, Exception) else "the front is gone")
             os._exit(1)  # nothing can be written any more
 
 

@@ -76,7 +76,10 @@ class Cluster:
         if not self._ready:
             self._some_ready.clear()
         if house:  # its leases end now, and nothing of it is written any more
-            await run_in_thread("the leases", partial(self.house.store.lease, (), house, 0))
+            try:
+                await run_in_thread("the leases", partial(self.house.store.lease, (), house, 0))
+            except CohabitError as failed:  # they end by themselves
+                log.error("the leases of %s could not be ended: %s", node, failed.as_text())
         self.links.pop(node).close()
         self._buried[node].set()
         rooms = self.placement.left_by(node)
@@ -123,8 +126,12 @@ class Cluster:
 
     def room_made(self, room: str, node: str) -> None:
         """A node has stored a new room."""
-        if node != FRONT and self.placement.worker_of(room) is None and node in self.links:
+        if node == FRONT or self.placement.worker_of(room) is not None:
+            return
+        if node in self.links:
             self._held(room, node)
+        else:  # it died right after that
+            self._start(room)
 
     def room_deleted(self, room: str) -> None:
         self.placement.forget(room)
