@@ -72,11 +72,16 @@ class Cluster:
         self.folder, self.clock = folder, clock
         self.houses: dict[str, House] = {}
         self.moving: set[str] = set()
-        self.passages = Passages()
+        self.passages, self.passed = Passages(), 0
         self.identities = Identities()
         self.serving: dict[str, asyncio.Task[None]] = {}
         self.servers: dict[str, GuestServer] = {}  # what serves the Unix sockets
         self.url = ""
+
+    def pass_on(self, node: str, connection: socket.socket, read: bytes, closed: Callable[[], None]) -> bool:
+        """How many connections were passed on."""
+        self.passed += 1
+        return self.passages.pass_on(node, connection, read, closed)
 
     def directory(self, here: str) -> KnownDirectory:
         return KnownDirectory(here, self.houses, self.folder, self.moving)
@@ -108,7 +113,7 @@ class Cluster:
         served = serve_front(
             self.front,
             self.directory(FRONT),
-            self.passages if passing else None,
+            self if passing else None,
             bind(self.front.settings),
             listen_for_nodes(str(self.folder / FRONT)),
             ready=ready.set_result,
