@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, cast
 
+from cohabit.house.directory import FRONT, Table
 from cohabit.house.house import House
 from cohabit.house.nodes.cluster import Cluster
 from cohabit.house.nodes.control import WorkerControl
-from cohabit.house.nodes.directory import FRONT, Table
 from cohabit.house.nodes.link import Link
 from cohabit.house.nodes.node import Node
 from cohabit.house.settings import Settings

@@ -15,8 +15,8 @@ from cohabit.house.store.identities import TEMPORARY
 
 if TYPE_CHECKING:
     from cohabit.faces.serve import SideServer
+    from cohabit.house.directory import Table
     from cohabit.house.house import House
-    from cohabit.house.nodes.directory import Table
 
 HOST_NAME = "host"
 """The name of the credential that is created on the first start."""

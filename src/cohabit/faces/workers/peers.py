@@ -16,9 +16,9 @@ from starlette.responses import Response
 from cohabit.client import ConnectionLost
 from cohabit.errors import Busy, CohabitError, Internal, by_code
 from cohabit.faces.http import body_args, into_body
+from cohabit.house.calls.across import IS_PART, QUESTIONS
+from cohabit.house.directory import Directory
 from cohabit.house.house import House
-from cohabit.house.nodes.across import IS_PART, QUESTIONS
-from cohabit.house.nodes.directory import Directory
 from cohabit.model.identity import Credential
 
 CALL: Final = "/node/call"

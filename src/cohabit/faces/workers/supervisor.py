@@ -23,9 +23,9 @@ from cohabit.faces.workers.passing import Passage, Passages
 from cohabit.faces.workers.serving import listen_for_nodes, serve_front
 from cohabit.faces.workers.worker import Start
 from cohabit.house.deadlines import starved_by_thread
+from cohabit.house.directory import FRONT, Table
 from cohabit.house.house import House, open_store
 from cohabit.house.nodes.cluster import Cluster
-from cohabit.house.nodes.directory import FRONT, Table
 from cohabit.house.nodes.link import Link
 from cohabit.house.nodes.node import Node
 from cohabit.house.running.computing import SIZE, running_in, shared_memory

@@ -20,9 +20,9 @@ from cohabit.agents.process import end_with_parent
 from cohabit.faces.cli.showing import log_to_stderr, show, watch_problems
 from cohabit.faces.serve import run
 from cohabit.faces.workers.serving import listen_for_nodes, serve_node
+from cohabit.house.directory import Table
 from cohabit.house.house import House
 from cohabit.house.nodes.control import WorkerControl
-from cohabit.house.nodes.directory import Table
 from cohabit.house.nodes.link import Link
 from cohabit.house.nodes.node import Node
 from cohabit.house.running.computing import Computing

@@ -12,8 +12,8 @@ from typing import Annotated
 from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized, UnknownAsset
+from cohabit.house.calls.across import Args, Ask, ask_others, question, where_room_is
 from cohabit.house.calls.context import HouseContext, Services
-from cohabit.house.nodes.across import Args, Ask, ask_others, question, where_room_is
 from cohabit.house.running.calls import Check, SystemCall
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.contract import Write

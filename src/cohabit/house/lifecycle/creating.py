@@ -12,8 +12,8 @@ from cohabit.errors import AskerError, BadArgs, Busy, CohabitError, Conflict, Ga
 from cohabit.feature_registry import load_features
 from cohabit.house.access.signing import check_key
 from cohabit.house.agents.brains import check_makeable
+from cohabit.house.calls.across import is_elsewhere
 from cohabit.house.calls.context import Services
-from cohabit.house.nodes.across import is_elsewhere
 from cohabit.house.settings import split_names
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import FOR_A_PERSON, Identities, hashed, make_token, new_identity

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from cohabit.errors import Busy, CohabitError, Quarantined, by_code
+from cohabit.house.directory import FRONT, MOVING, Table
 from cohabit.house.house import House
 from cohabit.house.nodes import ledger
-from cohabit.house.nodes.directory import FRONT, MOVING, Table
 from cohabit.house.nodes.link import Handler, Link, LinkEnded
 from cohabit.house.nodes.numbers import Numbers
 from cohabit.house.nodes.placement import STRIKES, Placement, Strikes

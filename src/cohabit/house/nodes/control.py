@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from cohabit.house.directory import Table
 from cohabit.house.house import House
-from cohabit.house.nodes.directory import Table
 from cohabit.house.nodes.link import Handler, Link
 from cohabit.house.nodes.numbers import numbers_of
 from cohabit.house.nodes.replicas import apply, read_changes

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from cohabit.house.nodes.directory import Table
+from cohabit.house.directory import Table
 from cohabit.house.nodes.link import Link
 from cohabit.house.running.computing import Computing
 

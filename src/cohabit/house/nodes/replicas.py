@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from msgspec import convert, structs
 
-from cohabit.house.nodes.directory import FRONT
+from cohabit.house.directory import FRONT
 from cohabit.house.nodes.link import Link
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import Identities
