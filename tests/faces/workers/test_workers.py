@@ -69,14 +69,15 @@ async def revoked_through_one_worker(workers: Workers) -> None:
         await workers.call("den", "view")
 
 
-def said_in(folder: Path, room: str) -> list[str]:
-    """What members have said, from the record, sorted."""
+def said_in(folder: Path, room: str, *, in_order: bool = False) -> list[str]:
+    """What members have said, from the record; sorted, or in its order."""
     store = SQLiteStore(folder, lock=False)
     try:
         entries = [decode_entry(body) for _, body, _ in store.lines(room, -1)]
     finally:
         store.close()
-    return sorted(entry.args["text"] for entry in entries if entry.do == "say" and entry.args)
+    said = [entry.args["text"] for entry in entries if entry.do == "say" and entry.args]
+    return said if in_order else sorted(said)
 
 
 async def test_a_world_that_holds_the_interpreter_or_crashes_it_costs_only_its_own_worker(tmp_path: Path) -> None:
