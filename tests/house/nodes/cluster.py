@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, cast
 
+from cohabit.house.clock import Clock
 from cohabit.house.directory import FRONT, Table
 from cohabit.house.house import House
 from cohabit.house.nodes.cluster import Cluster
@@ -98,10 +99,12 @@ class Nodes:
 
 
 @asynccontextmanager
-async def nodes(count: int = 2) -> AsyncIterator[Nodes]:
+async def nodes(count: int = 2, clock: Clock | None = None, **settings: Any) -> AsyncIterator[Nodes]:
     group, table = GroupCommit(MemoryStore(), FRONT), Table(FRONT)
     async with AsyncExitStack() as stack:
-        opened = House.open(Settings(), store=cast(Store, group), clock=FakeClock(), node=Node(table))
+        opened = House.open(
+            Settings(**settings), store=cast(Store, group), clock=clock or FakeClock(), node=Node(table)
+        )
         front = await stack.enter_async_context(opened)
         cluster = Cluster(front, table)
         group.committed = cluster.replicas.committed

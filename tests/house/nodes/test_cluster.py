@@ -1,12 +1,15 @@
 """A house of several nodes: where rooms are, what every node knows, and what becomes of the rooms of a dead node."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from tests.house.nodes.cluster import nodes, scenario
 
 from cohabit.errors import Busy, Quarantined, Unauthorized, UnknownRoom
 from cohabit.house.nodes.placement import STRIKES
+from cohabit.house.store.heads import read_heads
+from cohabit.testing.clock import FakeClock
 
 
 async def test_rooms_are_spread_over_the_nodes_and_each_is_in_one() -> None:
@@ -156,3 +159,20 @@ async def test_a_room_that_does_not_exist_is_unknown_in_every_node() -> None:
         for house in (made.front, *made.houses.values()):
             with pytest.raises(UnknownRoom):
                 await made.call(token, "nowhere", "view", at=house)
+
+
+async def test_heads_of_every_node_are_in_one_file_and_a_room_with_the_id_of_a_deleted_one_is_not_taken_for_it(
+    tmp_path: Path,
+) -> None:
+    heads, clock = tmp_path / "heads", FakeClock()
+    async with nodes(1, clock, heads_file=str(heads)) as made:
+        _, tokens = await made.houses["w1"].create_room(scenario(), "den")
+        await made.call(tokens["ann"], "den", "mark", {"cell": 4})
+        await clock.advance(60_000)
+        await made.start()  # it reads the file with the head of this room
+        await made.houses["w1"].delete_room("den")
+        _, tokens = await made.houses["w1"].create_room(scenario(), "den")
+        await made.kill("w1")
+        assert "den" in made.houses["w2"].rooms
+        assert await made.call(tokens["ann"], "den", "view")
+    assert {"den", "house"} <= set(read_heads(heads))

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import msgspec
 
-from cohabit.errors import BadArgs, CohabitError, Unreachable
+from cohabit.errors import CohabitError, Unreachable
 from cohabit.faces.workers.passing import Passage, Passages
 from cohabit.faces.workers.serving import listen_for_nodes, serve_front
 from cohabit.faces.workers.worker import Start
@@ -277,8 +277,6 @@ async def open_front(
     settings: Settings, *, quiet: bool = True, mcp: bool = True
 ) -> AsyncIterator[tuple[House, Supervisor]]:
     """The house of the front, and its workers with all rooms. ``quiet``: the workers do not print events of rooms."""
-    if settings.heads_file:
-        raise BadArgs("heads_file cannot be used with workers yet; leave one of the two out")
     store: Store = await run_in_thread("the store", partial(open_store, settings))
     group = GroupCommit(store, FRONT)
     with tempfile.TemporaryDirectory(prefix="cohabit-") as name:  # only for this user

@@ -40,7 +40,7 @@ class Cluster:
         self.placement = Placement()
         self.strikes = Strikes()
         self.links: dict[str, Link] = {}  # of the live nodes, from before they read the store
-        self.replicas = Replicas(house.identities, self.links, self)
+        self.replicas = Replicas(house, self.links, self)
         self._ready: list[str] = []  # those that can open rooms
         self._some_ready = asyncio.Event()
         self._closing = False

@@ -40,7 +40,7 @@ class WorkerControl:
     def attach(self, house: House, link: Link) -> None:
         """The house is open."""
         self._house = house
-        apply(house.identities, self._early)
+        apply(house, self._early)
         house.identities.put_temporaries(self._made)
 
         async def known_by_all() -> None:
@@ -70,10 +70,7 @@ class WorkerControl:
         if self._house is None:
             self._early += found
             return
-        apply(self._house.identities, found)
-        for identity in [gone for change in found for gone in change.forget]:
-            for forget in self._house.rooms.on_forgotten:
-                forget(identity)
+        apply(self._house, found)
 
     def _temporaries(self, made: Any) -> None:
         found = msgspec.convert(made, list[tuple[Identity, Credential]])

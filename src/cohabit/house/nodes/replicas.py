@@ -12,9 +12,9 @@ from typing import Any, Protocol
 from msgspec import convert, structs
 
 from cohabit.house.directory import FRONT
+from cohabit.house.house import House
 from cohabit.house.nodes.link import Link
 from cohabit.house.store.contract import Write
-from cohabit.house.store.identities import Identities
 
 
 class Rooms(Protocol):
@@ -28,14 +28,14 @@ class Rooms(Protocol):
 class Replicas:
     """In the front."""
 
-    def __init__(self, identities: Identities, links: Mapping[str, Link], rooms: Rooms) -> None:
+    def __init__(self, house: House, links: Mapping[str, Link], rooms: Rooms) -> None:
         """``links``: to the live nodes, by name."""
-        self._identities = identities
+        self._house = house
         self._links = links
         self._rooms = rooms
         self._loop = asyncio.get_running_loop()
         self._unconfirmed: set[asyncio.Future[Any]] = set()
-        identities.on_temporary = self._spread_temporaries
+        house.identities.on_temporary = self._spread_temporaries
 
     def committed(self, node: str, writes: Sequence[Write]) -> None:
         """A node has stored this. Called in the order of the commits, on any thread."""
@@ -57,11 +57,11 @@ class Replicas:
             elif is_new:
                 self._rooms.room_made(write.room, origin)
         if origin != FRONT:
-            apply(self._identities, writes)
+            apply(self._house, writes)
         self._tell([node for node in self._links if node != origin], "apply", changes=writes)
 
     def _spread_temporaries(self) -> None:
-        self._tell(list(self._links), "temporaries", made=self._identities.temporaries())
+        self._tell(list(self._links), "temporaries", made=self._house.identities.temporaries())
 
     def _tell(self, nodes: Iterable[str], name: str, **args: Any) -> None:
         for node in nodes:
@@ -76,14 +76,21 @@ def _change(write: Write) -> tuple[Write, bool]:
     invites = [structs.replace(each) for each in write.invites]
     part = Write(
         write.room, identities=write.identities, credentials=credentials, invites=invites, forget=write.forget,
-        delete=write.delete,
+        delete=write.delete, rewrite=write.rewrite,
     )  # fmt: skip
     return part, bool(write.lines and write.lines[0].seq == 0)
 
 
-def apply(identities: Identities, changes: Iterable[Write]) -> None:
+def apply(house: House, changes: Iterable[Write]) -> None:
+    """Apply what another node has stored."""
+    rooms = house.rooms
     for change in changes:
-        identities.apply(change)
+        house.identities.apply(change)
+        for identity in change.forget:
+            for forget in rooms.on_forgotten:
+                forget(identity)
+        if rooms.heads is not None and (change.delete or change.rewrite):
+            rooms.heads.forget(change.room)
 
 
 def read_changes(changes: Any) -> list[Write]:
