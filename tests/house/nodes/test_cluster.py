@@ -176,3 +176,11 @@ async def test_heads_of_every_node_are_in_one_file_and_a_room_with_the_id_of_a_d
         assert "den" in made.houses["w2"].rooms
         assert await made.call(tokens["ann"], "den", "view")
     assert {"den", "house"} <= set(read_heads(heads))
+
+
+async def test_rooms_that_two_nodes_create_at_the_same_time_get_different_ids() -> None:
+    async with nodes(2) as made:
+        creating = [made.houses[name].create_room(scenario()) for name in ("w1", "w2") for _ in range(2)]
+        ids = [room for room, _ in await asyncio.gather(*creating)]
+        assert len(set(ids)) == 4
+        assert {made.cluster.table.holder(room) for room in ids} == {"w1", "w2"}
