@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.faces.workers.serving import HOSTILE, MEMBERS, Workers, working
+from tests.ports import free_port
 
 from cohabit.errors import Busy, Quarantined, Unauthorized
 from cohabit.house.house import House
@@ -179,3 +180,30 @@ def is_in_sleep(process: int) -> bool:
     """Whether a thread of it sleeps in native code."""
     tasks = Path(f"/proc/{process}/task").iterdir()
     return any("nanosleep" in (task / "wchan").read_text() for task in tasks)
+
+
+@pytest.mark.soak
+async def test_the_port_of_the_nexus_is_open_in_the_worker_that_has_it_and_moves_with_it(tmp_path: Path) -> None:
+    port = free_port()
+    async with working(tmp_path, nexus_port=port) as workers:
+        text = json.dumps({"world": "nexus", "agents": [{"id": "ann", "role": "player", "claim": "auto:0"}]})
+        _, tokens = await workers.house.create_room(parse_scenario(text), "hub")
+        asked = {"url": f"http://127.0.0.1:{port}/nexus/ann", "headers": {"authorization": f"Bearer {tokens['ann']}"}}
+        async with httpx2.AsyncClient() as http:
+            first = await until_served(http, **asked)
+            node = workers.table.rooms["hub"]
+            os.kill(workers.supervisor.workers[node].process.pid, signal.SIGKILL)
+            await workers.dies(node)
+            assert await until_served(http, **asked) == first
+
+
+async def until_served(http: httpx2.AsyncClient, url: str, headers: dict[str, str]) -> object:
+    """Who the port says that this is, as soon as it is open."""
+    while True:
+        try:
+            answer = await http.get(url, headers=headers)
+        except httpx2.TransportError:
+            await asyncio.sleep(0.05)
+        else:
+            assert answer.status_code == 200, answer.text
+            return answer.json()["agent"]["agent_id"]

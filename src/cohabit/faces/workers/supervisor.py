@@ -124,9 +124,8 @@ class Supervisor:
         path = str(self.folder / f"{worker.name}.sock")
 
         def hello(pid: int) -> Start:
-            settings = msgspec.structs.replace(
-                self._settings, agents_dollars=self._settings.agents_dollars / self._settings.workers
-            )
+            dollars = self._settings.agents_dollars / self._settings.workers
+            settings = msgspec.structs.replace(self._settings, agents_dollars=dollars, bridge_port=0)
             return Start(worker.name, settings, self._store.path, path, self.address, self._quiet, self._mcp)
 
         def ready(house: str) -> None:

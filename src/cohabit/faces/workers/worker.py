@@ -19,6 +19,7 @@ from msgspec import Struct, convert
 from cohabit.agents.process import end_with_parent
 from cohabit.faces.cli.showing import log_to_stderr, show, watch_problems
 from cohabit.faces.serve import run
+from cohabit.faces.workers.beside import serve_beside
 from cohabit.faces.workers.serving import listen_for_nodes, serve_node
 from cohabit.house.directory import Table
 from cohabit.house.house import House
@@ -60,10 +61,15 @@ async def work(link_end: socket.socket, passing: socket.socket, memory: int) -> 
         house.gate.address = start.address
         if not start.quiet:
             house.rooms.events.on_lines = show
-        watching = asyncio.ensure_future(watch_problems(house))
-        stack.callback(watching.cancel)
+        for work_beside in (watch_problems(house), serve_beside(house)):
+            stack.push_async_callback(_cancelled, asyncio.ensure_future(work_beside))
         listener = stack.enter_context(closing(listen_for_nodes(start.socket)))
         await _until_stopped(house, control.table, start, link, listener, passing, stopping)
+
+
+async def _cancelled(task: "asyncio.Future[None]") -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def _until_stopped(
