@@ -75,6 +75,8 @@ def run_house(
 
                 house, workers = await stack.enter_async_context(open_front(settings, quiet=quiet))
             else:
+                if settings.workers > 1:
+                    complain("Only `cohabit serve` has workers: this house is one process.")
                 house = await stack.enter_async_context(House.open(settings))
             beside = side_servers(house) if workers is None else []
             for server in beside:
