@@ -10,7 +10,6 @@ from cohabit.testing.faces import reference_house
 
 from .nodes import cluster
 
-
 WAYS = [(face, passing) for face in FACES[1:] for passing in (True, False)]
 QUICK = [("http", False), ("websocket", True), ("mcp 2026-07-28", False)]
 """The others run with `make soak`."""
