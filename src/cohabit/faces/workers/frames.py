@@ -217,8 +217,7 @@ class Upstream(asyncio.Protocol):
                     self._transport.close()
 
     # -- the transport ----------------------------------------------------------------------------
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+    def connection_made(self, transport: Any) -> None:  # those of uvloop are not derived from asyncio's
         self._transport = transport
         if self._over:
             transport.abort()

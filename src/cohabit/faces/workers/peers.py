@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qs, urlencode
 
-import httpx2
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,6 +15,7 @@ from starlette.responses import Response
 from cohabit.client import ConnectionLost
 from cohabit.errors import Busy, CohabitError, Internal, by_code
 from cohabit.faces.http import body_args, into_body
+from cohabit.faces.workers.exchange import NodeGone, NodeLost, Pool
 from cohabit.house.calls.across import IS_PART, QUESTIONS
 from cohabit.house.directory import Directory
 from cohabit.house.house import House
@@ -23,11 +23,7 @@ from cohabit.model.identity import Credential
 
 CALL: Final = "/node/call"
 ASK: Final = "/node/ask"
-KEEP_S: Final = 3.0
-"""How long an idle connection is kept: less than the other side does (uvicorn: 5 s), so none is used when it closes."""
 RETRY_S: Final = 1
-NO_TIMEOUT: Final = httpx2.Timeout(None).as_dict()
-"""Streams may be silent for long. A node that hangs is killed, which ends its connections."""
 
 
 def away(room: str) -> Busy:
@@ -50,20 +46,13 @@ class Peers:
 
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
-        self._pools: dict[str, httpx2.AsyncHTTPTransport] = {}  # by the path of the socket
+        self._pools: dict[str, Pool] = {}  # by the path of the socket
 
-    async def send(self, node: str, request: httpx2.Request) -> httpx2.Response:
-        """The beginning of the response. Its stream must be read or closed."""
-        request.extensions["timeout"] = NO_TIMEOUT
-        return await self._pool(node).handle_async_request(request)
-
-    def _pool(self, node: str) -> httpx2.AsyncHTTPTransport:
+    def pool(self, node: str) -> Pool:
         path = self.directory.socket_of(node)
-        pool = self._pools.get(path)
-        if pool is None:
-            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=KEEP_S)
-            pool = self._pools[path] = httpx2.AsyncHTTPTransport(uds=path, limits=limits, trust_env=False)
-        return pool
+        if path not in self._pools:
+            self._pools[path] = Pool(path)
+        return self._pools[path]
 
     async def call(
         self,
@@ -89,15 +78,8 @@ class Peers:
     async def _reply(
         self, node: str, path: str, query: dict[str, Any], args: Mapping[str, Any], repeatable: bool
     ) -> Any:
-        target = f"http://localhost{path}?{urlencode(query)}"
-        request = httpx2.Request("POST", target, content=msgspec.json.encode(args))
-        try:
-            response = await self.send(node, request)
-            body = await response.aread()
-        except httpx2.ConnectError:
-            raise gone() from None
-        except httpx2.TransportError:
-            raise lost(repeatable=repeatable) from None
+        content, target = msgspec.json.encode(args), f"{path}?{urlencode(query)}"
+        body = await self._post(node, target.encode(), content, repeatable)
         try:
             reply = msgspec.json.decode(body)
             if reply["ok"]:
@@ -107,10 +89,26 @@ class Peers:
             raise Internal("another process of this house sent a malformed reply") from None
         raise refusal
 
-    async def close(self) -> None:
-        pools, self._pools = self._pools, {}
-        for pool in pools.values():
-            await pool.aclose()
+    async def _post(self, node: str, target: bytes, content: bytes, repeatable: bool) -> bytes:
+        pool = self.pool(node)
+        try:
+            exchange = await pool.take()
+        except NodeGone:
+            raise gone() from None
+        try:
+            exchange.begin("POST", target, [(b"host", b"localhost"), (b"content-length", str(len(content)).encode())])
+            await exchange.write(content)
+            await exchange.head()
+            return b"".join([part async for part, _ in exchange.parts()])
+        except NodeLost:
+            raise lost(repeatable=repeatable) from None
+        finally:
+            pool.give_back(exchange)
+
+    def close(self) -> None:
+        for pool in self._pools.values():
+            pool.close()
+        self._pools.clear()
 
 
 async def answer_node(house: House, request: Request) -> Response:

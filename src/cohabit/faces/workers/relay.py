@@ -5,18 +5,17 @@ decides, records, counts and answers. Bodies and responses are streamed: each si
 """
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Final
 
-import httpx2
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cohabit.errors import BadArgs, CohabitError
+from cohabit.errors import CohabitError
 from cohabit.faces.guard import answering, error_response
 from cohabit.faces.http import MAX_JOIN_BODY
+from cohabit.faces.workers.exchange import Exchange, NodeGone, NodeLost
 from cohabit.faces.workers.peers import ASK, CALL, Peers, answer_node, away, gone, lost
 from cohabit.faces.workers.routing import IN_BODY, as_from_client, is_relayed, room_of, token_of
 from cohabit.house.directory import MOVING
@@ -41,10 +40,6 @@ class Joining(msgspec.Struct):
 
 
 _decode_joining = msgspec.json.Decoder(Joining).decode
-
-
-class ClientGone(Exception):
-    """The client has closed its connection."""
 
 
 class Relay:
@@ -90,52 +85,64 @@ class Relay:
         await response(scope, receive, send)
 
     async def _send_on(self, node: str, scope: Scope, receive: Receive, send: Send) -> None:
-        body = Body(receive)
-        has_body = any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"])
-        target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
-        request = httpx2.Request(
-            scope["method"],
-            "http://localhost/",
-            headers=_headers(scope),
-            content=body.parts() if has_body else None,
-            extensions={"target": target},
-        )
-        exchange = asyncio.ensure_future(self._exchange(node, request, send))
-        hung_up = asyncio.ensure_future(body.until_gone(has_body))
+        pool = self._peers.pool(node)
         try:
-            await asyncio.wait({exchange, hung_up}, return_when=asyncio.FIRST_COMPLETED)
-            if not exchange.done():  # the client is gone, so the other node is told the same
-                return
-            error = exchange.exception()
-            if isinstance(error, CohabitError):
-                await error_response(error)(scope, receive, send)
-            elif error is not None and not isinstance(error, ClientGone):
-                raise error
-        finally:
-            for task in (exchange, hung_up):
-                task.cancel()
-            await asyncio.gather(exchange, hung_up, return_exceptions=True)
-
-    async def _exchange(self, node: str, request: httpx2.Request, send: Send) -> None:
-        """Send a request, and the response to the client. Raises a refusal if there is none."""
-        try:
-            response = await self._peers.send(node, request)
-        except httpx2.LocalProtocolError:  # our parser has let something pass that HTTP does not allow
-            raise BadArgs("this is not a valid HTTP request") from None
-        except httpx2.ConnectError:
-            raise gone() from None
-        except httpx2.TransportError:
-            raise lost(repeatable=_is_repeatable(request)) from None
-        headers = [(name.lower(), value) for name, value in response.headers.raw if name.lower() not in OF_THE_SERVER]
-        try:
-            await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
-            async for part in response.stream:  # type: ignore[union-attr]  # of an async transport
-                await send({"type": "http.response.body", "body": part, "more_body": True})
-        except httpx2.TransportError:  # the client sees a response that is cut off
+            exchange = await pool.take()
+        except NodeGone:
+            await error_response(gone())(scope, receive, send)
             return
+        target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
+        hung_up: asyncio.Future[None] | None = None
+        try:
+            exchange.begin(scope["method"], target, _headers(scope))
+            if await _send_body(exchange, scope, receive):
+                hung_up = asyncio.ensure_future(_until_gone(receive, exchange))
+                await _respond(exchange, send)
+        except (NodeLost, CohabitError) as wrong:  # if the response has begun, the client sees that it is cut off
+            refusal = wrong if isinstance(wrong, CohabitError) else lost(repeatable=_is_repeatable(scope))
+            if not exchange.status:
+                await error_response(refusal)(scope, receive, send)
         finally:
-            await response.aclose()
-        await send({"type": "http.response.body"})
+            pool.give_back(exchange)
+            if hung_up is not None:
+                hung_up.cancel()
+
+
+async def _send_body(exchange: Exchange, scope: Scope, receive: Receive) -> bool:
+    """Send the body of a request. Returns False if the client is gone."""
+    framing = dict(scope["headers"])
+    chunked = b"transfer-encoding" in framing
+    if not chunked and b"content-length" not in framing:
+        return True
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            return False
+        part, more = message.get("body", b""), message.get("more_body", False)
+        if part:
+            await exchange.write(b"%x\r\n%b\r\n" % (len(part), part) if chunked else part)
+    if chunked:
+        await exchange.write(b"0\r\n\r\n")
+    return True
+
+
+async def _until_gone(receive: Receive, exchange: Exchange) -> None:
+    """Tell the other node when the client is gone."""
+    while (await receive())["type"] == "http.request":
+        pass
+    if not exchange.is_reusable:
+        exchange.abort()
+
+
+async def _respond(exchange: Exchange, send: Send) -> None:
+    await exchange.head()
+    headers = [(name, value) for name, value in exchange.headers if name not in OF_THE_SERVER]
+    await send({"type": "http.response.start", "status": exchange.status, "headers": headers})
+    async for part, more in exchange.parts():
+        await send({"type": "http.response.body", "body": part, "more_body": more})
+        if not more:
+            return
 
 
 def _headers(scope: Scope) -> list[tuple[bytes, bytes]]:
@@ -147,33 +154,8 @@ def _headers(scope: Scope) -> list[tuple[bytes, bytes]]:
     return headers
 
 
-def _is_repeatable(request: httpx2.Request) -> bool:
-    return request.method in ("GET", "HEAD", "OPTIONS") or "idempotency-key" in request.headers
-
-
-class Body:
-    """The body of a request, and then the wait for the end of its client."""
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._complete = asyncio.Event()
-
-    async def parts(self) -> AsyncIterator[bytes]:
-        more = True
-        while more:
-            message = await self._receive()
-            if message["type"] != "http.request":
-                raise ClientGone
-            if part := message.get("body", b""):
-                yield part
-            more = message.get("more_body", False)
-        self._complete.set()
-
-    async def until_gone(self, has_body: bool) -> None:
-        if has_body:
-            await self._complete.wait()
-        while (await self._receive())["type"] == "http.request":
-            pass
+def _is_repeatable(scope: Scope) -> bool:
+    return scope["method"] in ("GET", "HEAD", "OPTIONS") or b"idempotency-key" in dict(scope["headers"])
 
 
 async def _joining(receive: Receive) -> tuple[str | None, Receive]:

@@ -130,7 +130,7 @@ async def reaching_others(house: House, directory: Directory) -> AsyncIterator[P
     try:
         yield peers
     finally:
-        await peers.close()
+        peers.close()
 
 
 def app_of_node(house: House, peers: Peers, mcp: bool = True) -> Guard:
