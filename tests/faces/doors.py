@@ -133,6 +133,18 @@ async def bridge(house: House, token: str) -> AsyncIterator[Client]:
         yield BridgeClient(http)
 
 
+def door_at(face: str, url: str, tmp: Path) -> Door:
+    """The way in over one face of a house at an address."""
+    count = iter(range(1000))
+    return {
+        "http": lambda token: connect(url, token, transport="http"),
+        "websocket": lambda token: connect(url, token),
+        "mcp 2025-11-25": lambda token: mcp_http(url, token, "legacy"),
+        "mcp 2026-07-28": lambda token: mcp_http(url, token, "auto"),
+        "mcp stdio": lambda token: mcp_stdio(url, token, tmp / f"stderr-{next(count)}"),
+    }[face]
+
+
 @asynccontextmanager
 async def doors(face: str, house: House, tmp: Path) -> AsyncIterator[Door]:
     """The way in over one face."""
@@ -144,16 +156,8 @@ async def doors(face: str, house: House, tmp: Path) -> AsyncIterator[Door]:
         return
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     serving = asyncio.ensure_future(serve(house, ready=ready.set_result))
-    url = await ready
-    count = iter(range(1000))
     try:
-        yield {
-            "http": lambda token: connect(url, token, transport="http"),
-            "websocket": lambda token: connect(url, token),
-            "mcp 2025-11-25": lambda token: mcp_http(url, token, "legacy"),
-            "mcp 2026-07-28": lambda token: mcp_http(url, token, "auto"),
-            "mcp stdio": lambda token: mcp_stdio(url, token, tmp / f"stderr-{next(count)}"),
-        }[face]
+        yield door_at(face, await ready, tmp)
     finally:
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)

@@ -95,8 +95,8 @@ def test_an_address_that_leads_nowhere_is_said_without_its_password(tmp_path: Pa
 def test_without_the_driver_the_message_says_what_to_install(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['psycopg'] = None\n"
-        "from cohabit.house.house import _open_store; from cohabit.house.settings import Settings\n"
-        "try: _open_store(Settings(store='postgresql://x'))\n"
+        "from cohabit.house.house import open_store; from cohabit.house.settings import Settings\n"
+        "try: open_store(Settings(store='postgresql://x'))\n"
         "except Exception as e: print(type(e).__name__, e)"
     )
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout

@@ -1,7 +1,7 @@
 """All interfaces of a house in one ASGI app: HTTP, WebSocket, MCP and the web page."""
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,9 +30,15 @@ PRIVATE = {"referrer-policy": "no-referrer", "x-content-type-options": "nosniff"
 """Headers of the documents."""
 
 
-def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
+def make_app(
+    house: House,
+    *,
+    mcp: "bool | McpFace" = True,
+    ws: WsFace | None = None,
+    around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
+) -> Guard:
     """The ASGI app of a house. ``mcp=False`` omits MCP, which takes a second to import; an existing McpFace is
-    used as is.
+    used as is, and so is a WsFace. ``around``: middleware for every request that the guard admits.
 
     Call ``stopping`` before shutdown to end open streams.
     """
@@ -59,7 +65,7 @@ def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
     }
     inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     return Guard(
-        Switch(_for_other_origins(inner, house.settings), WsFace(house)),
+        around(Switch(_for_other_origins(inner, house.settings), ws or WsFace(house))),
         house.settings,
         face.close if face is not None else lambda: None,
     )

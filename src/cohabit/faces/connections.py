@@ -4,6 +4,7 @@ uvicorn limits none of that. All limits are settings, and every refusal is count
 """
 
 from asyncio import Transport
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -50,15 +51,16 @@ class Connections:
         self.limit = min(settings.connections_limit, max(1, max_open_files() - RESERVED_FILES))
         self.proxies = proxies(settings)
         self._open: dict[Transport, Connection] = {}
+        self._elsewhere = 0  # connections that go on in another process
         self._by_address: dict[str, int] = {}
         self._timer: Timer | None = None
 
     def __len__(self) -> int:
-        return len(self._open)
+        return len(self._open) + self._elsewhere
 
     def add(self, transport: Transport, address: str) -> Connection | None:
         """Register a connection; None if there are too many."""
-        if len(self._open) >= self.limit:
+        if len(self._open) >= self.limit or len(self) >= self.settings.connections_limit:
             self.overload.add("connections", address)
             return None
         if not self._count(address):
@@ -72,6 +74,17 @@ class Connections:
         gone = self._open.pop(transport, None)
         if gone is not None:
             self._uncount(gone.address)
+
+    def detach(self, transport: Transport) -> Callable[[], None]:
+        """The connection goes on in another process. It counts until the returned function is called."""
+        gone = self._open.pop(transport)
+        self._elsewhere += 1
+
+        def closed() -> None:
+            self._elsewhere -= 1
+            self._uncount(gone.address)
+
+        return closed
 
     def assign(self, connection: Connection, address: str) -> bool:
         """A proxy uses the connection for this client now. Returns False if the client has too many."""
@@ -190,10 +203,14 @@ class HttpProtocol(HttpToolsProtocol):
                 # them, with all that they have read.
                 self.parser = None  # type: ignore[assignment]
         except (httptools.HttpParserError, StopParsing):
-            if self._refusal is None:
-                self._table.overload.add("malformed", self._address)
-                self._refusal = BadArgs("this is not a valid HTTP request"), HTTPStatus(400)
-            self._send_refusal(*self._refusal)
+            self._stopped()
+
+    def _stopped(self) -> None:
+        """The rest of the input is not parsed."""
+        if self._refusal is None:
+            self._table.overload.add("malformed", self._address)
+            self._refusal = BadArgs("this is not a valid HTTP request"), HTTPStatus(400)
+        self._send_refusal(*self._refusal)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -216,9 +233,13 @@ class HttpProtocol(HttpToolsProtocol):
         if self._from_proxy:
             self._assign_to_client()
         self._head = 0
+        self._head_complete()
         if self.parser.should_upgrade():
             self._request_complete()
         super().on_headers_complete()
+
+    def _head_complete(self) -> None:
+        """The head of a request is within its limits. For subclasses."""
 
     def _assign_to_client(self) -> None:
         """Count the connection for the client that the proxy names. The client may have sent such a header too, so only

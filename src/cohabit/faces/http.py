@@ -20,7 +20,7 @@ from starlette.routing import Route
 from cohabit.errors import BadArgs, CohabitError, TooLarge, UnknownCommand
 from cohabit.faces.addresses import network_of
 from cohabit.faces.guard import answering, bearer
-from cohabit.faces.metrics import metrics_for
+from cohabit.faces.metrics import metrics_for, numbers_by_worker, summed
 from cohabit.faces.openapi import openapi
 from cohabit.house.access.codes import LIFE_MS
 from cohabit.house.access.strangers import knock
@@ -48,7 +48,7 @@ def http_routes(house: House) -> list[Route]:
             if request.method != "POST":  # GET or HEAD
                 args = _query_args(house, credential, room, name, request)
             else:
-                args = _body_args(await request.body())
+                args = body_args(await request.body())
         except CohabitError as wrong:
             house.door.sends(credential, room, "refusals", error_size(wrong) if has_body else 0)
             raise
@@ -57,7 +57,7 @@ def http_routes(house: House) -> list[Route]:
         return Response(body, media_type="application/json", headers=NO_STORE)
 
     async def come_in(request: Request) -> Response:
-        args = _body_args(await short_body(request, MAX_JOIN_BODY))
+        args = body_args(await short_body(request, MAX_JOIN_BODY))
         address = network_of(request.client.host) if request.client is not None else ""
         body = await knock(house.door, args, bearer(request.headers), address, into_body)
         return Response(body, media_type="application/json", headers=NO_STORE)
@@ -72,11 +72,13 @@ def http_routes(house: House) -> list[Route]:
         return _json((await house.signing.load()).public_jwk)
 
     async def health(request: Request) -> Response:
-        broken = len(house.rooms.problems)
-        return _json({"ok": not broken, "version": __version__, "rooms": len(house.rooms), "broken_rooms": broken})
+        parts = await numbers_by_worker(house)
+        total, workers = summed(parts), len(parts) - 1
+        said = {"ok": not total.broken, "version": __version__, "rooms": total.rooms, "broken_rooms": total.broken}
+        return _json({**said, **({"workers": workers} if workers else {})})
 
     async def metrics(request: Request) -> Response:
-        return Response(metrics_for(house, request), media_type="text/plain; version=0.0.4")
+        return Response(await metrics_for(house, request), media_type="text/plain; version=0.0.4")
 
     async def document(request: Request) -> Response:
         return _json(openapi(house.settings.url))
@@ -134,7 +136,8 @@ def decoded(body: bytes) -> Any:
         raise BadArgs(f"the body is not JSON: {wrong}") from None
 
 
-def _body_args(body: bytes) -> Any:
+def body_args(body: bytes) -> Any:
+    """The arguments of a call in the body of a request."""
     args = decoded(body) if body else {}
     if not isinstance(args, dict):
         raise BadArgs("the body must be a JSON object with the arguments")

@@ -18,7 +18,7 @@ from cohabit import registry
 from cohabit.errors import BadArgs, Conflict
 from cohabit.faces.addresses import address
 from cohabit.faces.app import make_app
-from cohabit.faces.connections import Connections, HttpProtocol, ServerConfig
+from cohabit.faces.connections import Connections, HttpProtocol, ServerConfig, proxies
 from cohabit.faces.direct import DirectProtocol
 from cohabit.house.house import House
 from cohabit.house.running.runner import RoomRunner
@@ -45,6 +45,15 @@ class SideServer:
         self._app, self._option = app, option
         self._listener: socket.socket | None = None
         self._problem = ""  # why it cannot listen
+
+    @property
+    def wanted(self) -> bool:
+        """Whether this process should listen, of those that run rooms of the house."""
+        return True
+
+    @property
+    def is_listening(self) -> bool:
+        return self._listener is not None and self._listener.fileno() >= 0
 
     def listen(self) -> None:
         """Take the port. If another program has it, ``connect_lines`` says so."""
@@ -108,7 +117,7 @@ async def serve(
     ``listener``: from ``bind``; by default the configured address is bound now.
     """
     async with AsyncExitStack() as stack:
-        stack.enter_context(_tuned())
+        stack.enter_context(tuned())
         bound = stack.enter_context(closing(listener or bind(house.settings)))
         for server in beside:
             await stack.enter_async_context(server.serving())
@@ -116,7 +125,7 @@ async def serve(
 
 
 @contextmanager
-def _tuned() -> Iterator[None]:
+def tuned() -> Iterator[None]:
     """Fewer runs of the garbage collector, and threads that give way to the event loop after a shorter time."""
     collections, interval = gc.get_threshold(), sys.getswitchinterval()
     gc.set_threshold(NEW_OBJECTS_PER_COLLECTION, *collections[1:])
@@ -129,27 +138,34 @@ def _tuned() -> Iterator[None]:
 
 
 async def _serve_house(house: House, listener: socket.socket, ready: Callable[[str], None] | None, mcp: bool) -> None:
-    settings = house.settings
     port = listener.getsockname()[1]
     app = make_app(house, mcp=mcp)
-    connections = Connections(settings, house.clock, house.overload)
-    config = ServerConfig(
-        app,
-        connections,
-        http=HttpProtocol,
-        ws=DirectProtocol,
-        ws_max_size=settings.frame_limit,
-        ws_per_message_deflate=False,  # frames are small; compressing them per reader costs more than it saves
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=3,
-        forwarded_allow_ips=[*connections.proxies],
-        ssl_certfile=settings.tls_cert or None,
-        ssl_keyfile=settings.tls_key or None,
-    )
-    house.gate.address = address(settings, port)
+    config = ServerConfig(app, Connections(house.settings, house.clock, house.overload), **options(house.settings))
+    house.gate.address = address(house.settings, port)
     server = Server(config, lambda: ready and ready(house.gate.address), app.stopping)
+    await run_server(server, listener)
+
+
+def options(settings: Settings, *, tls: bool = True) -> dict[str, Any]:
+    """The options of uvicorn with which a house is served."""
+    return {
+        "http": HttpProtocol,
+        "ws": DirectProtocol,
+        "ws_max_size": settings.frame_limit,
+        "ws_per_message_deflate": False,  # frames are small; compressing them per reader costs more than it saves
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "timeout_graceful_shutdown": 3,
+        "forwarded_allow_ips": [*proxies(settings)],
+        "ssl_certfile": settings.tls_cert if tls and settings.tls_cert else None,
+        "ssl_keyfile": settings.tls_key if tls and settings.tls_key else None,
+    }
+
+
+async def run_server(server: "GuestServer", listener: socket.socket) -> None:
+    """Serve until the server stops by itself or this is cancelled. Its configuration is a ServerConfig."""
+    assert isinstance(server.config, ServerConfig)
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(serving)
@@ -158,18 +174,38 @@ async def _serve_house(house: House, listener: socket.socket, ready: Callable[[s
         await serving
         raise
     finally:
-        connections.close()
+        server.config.connections.close()
 
 
-class Server(uvicorn.Server):
-    """uvicorn with callbacks for startup and shutdown."""
+class GuestServer(uvicorn.Server):
+    """uvicorn with callbacks for startup and shutdown. It is stopped by its owner, not by signals."""
 
     def __init__(
-        self, config: uvicorn.Config, started: Callable[[], Any], stopping: Callable[[], None] = lambda: None
+        self,
+        config: uvicorn.Config,
+        started: Callable[[], Any] = lambda: None,
+        stopping: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(config)
         self._started = started
         self._stopping = stopping
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping()
+        await super().shutdown(sockets)
+
+
+class Server(GuestServer):
+    """The same, and SIGINT and SIGTERM stop it."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -187,23 +223,6 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: Any) -> None:
         """Ignore further signals: shutdown takes seconds, and an interrupted one would look like a crash."""
         self.should_exit = True
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._started()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._stopping()
-        await super().shutdown(sockets)
-
-
-class GuestServer(uvicorn.Server):
-    """A server that is stopped by its owner, not by signals."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 def guest_server(app: ASGIApp, connections: Connections) -> GuestServer:

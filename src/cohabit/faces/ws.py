@@ -93,8 +93,9 @@ def into_frame(number: int | str | None, call: Call) -> int:
 class WsFace:
     """An ASGI app for WebSockets at ``/ws``."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: House, connect: "Callable[..., Connection] | None" = None) -> None:
         self.house = house
+        self._connect = connect or Connection
         self._open: dict[bytes, int] = {}  # connections, by credential
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -103,7 +104,7 @@ class WsFace:
             return
         await receive()
         direct = scope.get("extensions", {}).get(EXTENSION)
-        connection = Connection(self.house, receive, send, direct["protocol"] if direct else None)
+        connection = self._connect(self.house, receive, send, direct["protocol"] if direct else None)
         offered = scope.get("subprotocols", [])
         await send({"type": "websocket.accept", "subprotocol": "cohabit" if "cohabit" in offered else None})
         try:
@@ -174,7 +175,7 @@ class Connection:
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         token = bearer(headers) or next((p.removeprefix("bearer.") for p in offered if p.startswith("bearer.")), None)
         if token is not None:
-            return self.house.identify(token)
+            return self._identify(token)
         waiting = asyncio.ensure_future(self._read())
         clock = self.house.clock
         late = clock.call_at(clock.now() + AUTH_MS, lambda: _cancel(waiting))
@@ -184,11 +185,14 @@ class Connection:
             raise Unauthorized('missing token: the first frame must be {"auth": "TOKEN"}') from None
         finally:
             late.cancel()
-        credential = self.house.identify(request.auth)
+        credential = self._identify(request.auth)
         frame = _encode({"id": request.id, "ok": True, "result": {"authenticated": True}})
         self.house.door.sends(credential, None, "protocol", len(frame))
         await self._text(frame)
         return credential
+
+    def _identify(self, token: str | None) -> Credential:
+        return self.house.identify(token)
 
     # -- calls ------------------------------------------------------------------------------------
     async def run(self) -> None:
@@ -198,11 +202,11 @@ class Connection:
         try:
             while True:
                 try:
-                    request, size = await self._read()
+                    request, raw = await self._read()
                 except BadArgs as wrong:
                     self._reply(wrong.call_id if isinstance(wrong, BadFrame) else None, None, wrong)
                     continue
-                self._serve(request, size)
+                self._serve(request, raw)
                 if self._caught_up is not None:  # backpressure: stop reading from a client that does not read
                     await self._caught_up.wait()
                 if self.ending is not None:
@@ -223,8 +227,8 @@ class Connection:
             for task in tuple(self._tasks):
                 task.cancel()
 
-    async def _read(self) -> tuple[Request, int]:
-        """The next request, and its size. Media frames before it are relayed."""
+    async def _read(self) -> tuple[Request, str | bytes]:
+        """The next request, and its frame. Media frames before it are relayed."""
         while True:
             message = await self._receive()
             if message["type"] == "websocket.disconnect":
@@ -236,7 +240,7 @@ class Connection:
         if len(raw) > self.house.settings.frame_limit:
             raise TooLarge(f"a frame may have at most {self.house.settings.frame_limit} bytes")
         try:
-            return _decode(raw), len(raw)
+            return _decode(raw), raw
         except (ValueError, RecursionError) as wrong:  # malformed, not UTF-8, or nested too deeply
             bad = BadFrame(f'{wrong}; send {{"id": 1, "command": name, "args": {{…}}}}')
             with suppress(ValueError, RecursionError):
@@ -252,12 +256,12 @@ class Connection:
         except (ValueError, RecursionError):
             return False
         try:
-            self._serve(request, len(raw))
+            self._serve(request, raw)
         except Exception as bug:
             self.end(internal_error(bug, "a WebSocket"))
         return True
 
-    def _serve(self, request: Request, size: int) -> None:
+    def _serve(self, request: Request, raw: str | bytes) -> None:
         """Start the call of a frame, without waiting. The reply is written when it may be sent."""
         if request.command == "subscribe":
             self._start(self._subscribe, request)
@@ -265,6 +269,7 @@ class Connection:
         if request.command == "unsubscribe":
             self._unsubscribe(request)
             return
+        size = len(raw)
         if len(self._pending) >= MAX_PENDING_CALLS:
             full = Busy(f"{MAX_PENDING_CALLS} calls are already pending on this connection; wait for a reply")
             self._reply(request.id, request.room, full)

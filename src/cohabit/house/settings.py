@@ -42,6 +42,15 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
             "the data folder"
         ),
     ] = ""
+    workers: Annotated[
+        int, _doc("processes that run the rooms; 1: the process that also accepts the connections", ge=1, le=256)
+    ] = 1
+    worker_timeout_s: Annotated[
+        float, _doc("a worker that does not answer for this long is killed, and its rooms open in the others", ge=0.5)
+    ] = 10.0
+    worker_memory_mb: Annotated[
+        int, _doc("a worker that uses more memory than this is killed, on Linux; 0: no limit", ge=0)
+    ] = 0
     public_url: Annotated[str, _doc("address that clients see, behind a reverse proxy")] = ""
     proxies: Annotated[
         str,

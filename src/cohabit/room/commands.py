@@ -103,6 +103,7 @@ class Options:
     when_used_up: bool = False  # allowed although nothing more may be sent to the caller; the reply tells it nothing
     audit: str = ""  # the kind of change in the audit; empty: it changes no permissions
     system: bool = False  # a system entry: members cannot call it
+    across: Callable[..., Any] | None = None  # how several processes of a house answer it together
     args: type[Struct] | None = None  # the type of its arguments, if the signature does not define it
 
 

@@ -15,8 +15,8 @@ import msgspec
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, UnknownAsset
 from cohabit.faces.cli.options import data_option, need_room, open_store
-from cohabit.faces.cli.running import told_lines
 from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, tell, view_text
+from cohabit.faces.cli.showing import told_lines
 from cohabit.feature_registry import load_features
 from cohabit.house.settings import split_names
 from cohabit.house.store.contract import LastingStore, Row

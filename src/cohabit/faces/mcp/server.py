@@ -6,7 +6,7 @@ Each request is authenticated by its bearer token. A request that is answered at
 which costs half; one that may stream or wait gets a stream of events.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import parse_qs
@@ -36,11 +36,21 @@ AT_ONCE: Final = frozenset(
 """Methods that answer at once. `tools/call` does, except for tools that may wait."""
 
 
+Caller = Callable[[House, Credential, str | None, bool, str | None], InHouse]
+"""Takes the credential, the room of the endpoint, whether the profile is `full`, and the token."""
+
+
+def _in_this_process(house: House, credential: Credential, room: str | None, full: bool, token: str | None) -> InHouse:
+    return InHouse(house, credential, room, full=full)
+
+
 class McpFace:
     """Mount `routes`, run `lifespan` in the app's, and `close` before the server stops listening."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: House, caller: Caller | None = None) -> None:
+        """``caller``: makes the backend of a request; by default the house in this process."""
         self._house = house
+        self._caller = caller or _in_this_process
         settings = house.settings
         self.protocol = Protocol(_backend_of, streams_each=settings.connections_per_member)
         limit = settings.body_limit
@@ -102,7 +112,7 @@ class McpFace:
             if body is None:  # the client is gone, and the SDK would log that as an error
                 return
             receive = received(body, receive)
-        scope[CALLER] = caller = InHouse(self._house, credential, room, full=full)
+        scope[CALLER] = caller = self._caller(self._house, credential, room, full, token)
         counted = counting(send, caller)
         try:
             if self.answers_at_once(headers, caller):

@@ -12,6 +12,7 @@ from typing import Annotated
 from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized, UnknownAsset
+from cohabit.house.calls.across import Args, Ask, ask_others, question, where_room_is
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.running.calls import Check, SystemCall
 from cohabit.house.running.runner import RoomRunner
@@ -81,6 +82,7 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
     check(ctx.room, 0)
     if not other.identity:
         raise BadArgs(f"{other.handle} is a built-in player and has no token")
+    await _check_private_elsewhere(ctx, other.identity)
     identity = ctx.house.identities.get(other.identity)
     assert identity is not None
     if ctx.house.identities.is_of_house(identity.id):
@@ -94,19 +96,38 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
 def _check_private(ctx: HouseContext, identity: str, here: str | None) -> None:
     """Refuse a token of somebody who sees what a room keeps for its player, in whatever room: a token for one room can
     lead to another one (`resume_game` of the Nexus, `join` of a guest)."""
-    known = ctx.house.identities.get(identity)
+    if why := _private(ctx.house, identity, here):
+        raise PermissionDenied(why)
+
+
+def _private(house: Services, identity: str, here: str | None) -> str:
+    known = house.identities.get(identity)
     if known is None:
-        return
+        return ""
     removed = Member(known.name, known.kind, identity=identity)  # where it is no member, but may come back to its seat
-    for runner in list(ctx.house.rooms.values()):
+    for runner in list(house.rooms.values()):
         member = runner.room.member_of(identity) or removed
         if why := runner.room.kept_private(member, "token"):
-            raise PermissionDenied(why if runner.id == here else f"{member.handle} plays in another room: {why}")
+            return why if runner.id == here else f"{member.handle} plays in another room: {why}"
+    return ""
 
 
-async def _close_earlier_games(ctx: HouseContext, identity: str) -> None:
+@question
+async def private_in_a_room(house: Services, identity: str) -> str:
+    """Why nobody else may get a token of an identity; empty if there is no reason."""
+    return _private(house, identity, None)
+
+
+async def _check_private_elsewhere(ctx: HouseContext, identity: str) -> None:
+    for why in await ask_others(ctx.house, private_in_a_room, identity=identity):
+        if why:
+            raise PermissionDenied(why)
+
+
+@question
+async def close_earlier_games(house: Services, identity: str) -> None:
     """Somebody else gets a token of this identity: the games that it has played must not come back from saves."""
-    for runner in list(ctx.house.rooms.values()):
+    for runner in list(house.rooms.values()):
         state = runner.room.state
         played = any(identity in seats for seats in (state.played, *state.played_before.values()))
         if played and runner.room.kept_private(None, "token"):
@@ -165,7 +186,8 @@ async def _change(
     """Record and store a change of credentials. Returns how many old ones were revoked."""
     house = ctx.house
     if new and ctx.credential.identity not in (OPERATOR.id, identity):
-        await _close_earlier_games(ctx, identity)
+        await close_earlier_games(house, identity)
+        await ask_others(house, close_earlier_games, identity=identity)
     also = Write(credentials=[*(structs.replace(c, revoked=True) for c in old), *new])
     for credential in new:  # registered now, so a concurrent change replaces it too; the token is not sent yet
         house.identities.put_credential(credential)
@@ -207,15 +229,19 @@ async def revoke_and_store(house: Services, credentials: Sequence[Credential]) -
     await house.writer.submit(Write(credentials=house.identities.revoke(credentials)))
 
 
-def members_removed(house: Services, runner: RoomRunner, members: Sequence[Member]) -> None:
-    """Revoke the credentials of removed members for this room."""
+def members_removed(house: Services, runner: RoomRunner, members: Sequence[Member]) -> "asyncio.Future[None] | None":
+    """Revoke the credentials of removed members for this room. Returns a future for when that is stored."""
     state, now = runner.room.state, house.clock.now()
+    gone: list[Credential] = []
     for member in members:
         who = member.identity
         why: Ended = "blocked" if who in state.blocked else "left" if who in state.former else "removed"
-        gone = house.identities.end(who, runner.id, why, now) if who else []
-        if gone:
-            house.writer.submit(Write(credentials=gone)).add_done_callback(_log_failure)
+        gone += house.identities.end(who, runner.id, why, now) if who else []
+    if not gone:
+        return None
+    stored = house.writer.submit(Write(credentials=gone))
+    stored.add_done_callback(_log_failure)
+    return stored
 
 
 def _log_failure(done: "asyncio.Future[None]") -> None:
@@ -244,7 +270,16 @@ class Credentials(Struct):
     credentials: list[CredentialLine]
 
 
-@command(category="host", where="house", about="house", host_only=True)
+async def _credentials_across(ask: Ask, args: Args) -> Credentials:
+    """Each node knows the members of its rooms."""
+    mine, *others = await ask.everywhere(args)
+    known = {(line.identity, line.room): line.member for part in others for line in part.credentials if line.member}
+    for line in mine.credentials:
+        line.member = line.member or known.get((line.identity, line.room))
+    return Credentials(mine.credentials)
+
+
+@command(category="host", where="house", about="house", host_only=True, across=_credentials_across)
 async def list_credentials(ctx: HouseContext) -> Credentials:
     """All credentials of this house, with owner and scope. Tokens are not stored, so they are not shown."""
     house, now = ctx.house, ctx.house.clock.now()
@@ -271,7 +306,12 @@ def _state(credential: Credential, now: int) -> str:
     return "good" if by_credential(credential, now) else "expired"
 
 
-@command(exclusive=True, category="host", where="house", about="house", host_only=True, records=True)
+_of_hosts = command(
+    exclusive=True, category="host", where="house", about="house", host_only=True, records=True, across=where_room_is
+)
+
+
+@_of_hosts
 async def issue_credential(
     ctx: HouseContext,
     name: Annotated[str, Meta(description="the owner; with `room`, the handle of a member")],
@@ -288,7 +328,7 @@ async def issue_credential(
         if host:
             raise BadArgs("host cannot be combined with room: hosts are house-wide")
         identity = _identity_in(ctx, name, room)
-        check = _check_for_others(ctx, identity, room)
+        check = await _check_for_others(ctx, identity, room)
         if kind not in (None, identity.kind):
             raise BadArgs(f"{name} is of kind {identity.kind} in room {room}")
     else:
@@ -302,22 +342,22 @@ async def issue_credential(
     return TokenMade(name, token)
 
 
-@command(exclusive=True, category="host", where="house", about="house", host_only=True, records=True)
+@_of_hosts
 async def rotate_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokenMade:
     """Replace all tokens of an identity, house-wide or for one room, with a new one. It is shown once."""
     identity, _ = _owner(ctx, name, room)
-    check = _check_for_others(ctx, identity, room)
+    check = await _check_for_others(ctx, identity, room)
     return TokenMade(name, await _replace(ctx, identity, room, _longest(ctx, identity, room), check))
 
 
-@command(exclusive=True, category="host", where="house", about="house", host_only=True, records=True)
+@_of_hosts
 async def revoke_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokensRevoked:
     """Revoke all tokens of an identity, house-wide or for one room."""
     identity, old = _owner(ctx, name, room)
     return TokensRevoked(name, await _change(ctx, identity.id, room, old, (), "revoked"))
 
 
-def _check_for_others(ctx: HouseContext, identity: Identity, room: str | None) -> Check | None:
+async def _check_for_others(ctx: HouseContext, identity: Identity, room: str | None) -> Check | None:
     """Refuse a token with which the caller would see what a room keeps for its player. Returns a check of the same when
     the token is recorded. The owner of the data folder sees everything in any case; there the player is told."""
     if ctx.credential.identity in (OPERATOR.id, identity.id):
@@ -326,6 +366,7 @@ def _check_for_others(ctx: HouseContext, identity: Identity, room: str | None) -
         raise PermissionDenied("the operator's token is only in the data folder of this house")
 
     _check_private(ctx, identity.id, room)
+    await _check_private_elsewhere(ctx, identity.id)
     return lambda _, at: _check_private(ctx, identity.id, room)
 
 

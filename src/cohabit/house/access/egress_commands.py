@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.house.access.signing import EGRESS, EgressExport, EgressOfBackend, EgressOfMember, HouseKey
+from cohabit.house.calls.across import where_room_is
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.calls.resolve import unknown_room
 from cohabit.house.running.egress import Account, up
@@ -60,7 +61,7 @@ async def export_egress(ctx: HouseContext) -> ExportedEgress:
     return await _export(ctx, ctx.runner)
 
 
-@command(category="host", where="house", about="house", host_only=True)
+@command(category="host", where="house", about="house", host_only=True, across=where_room_is)
 async def house_egress(
     ctx: HouseContext,
     room: Annotated[str | None, Meta(description="of this room; default: what was sent outside of all rooms")] = None,

@@ -4,9 +4,10 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Annotated, Any, Literal
 from weakref import WeakKeyDictionary
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from cohabit.errors import UnknownAsset
+from cohabit.house.calls.across import Args, Ask
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import may_join, unknown_room
 from cohabit.model.grant import Capability
@@ -193,10 +194,19 @@ class Capabilities(Struct):
     commands: list[CommandLine]
 
 
-@command(category="meta", where="house", about="either", before_joining=True, sends="lists")
+async def _capabilities_across(ask: Ask, args: Args) -> Capabilities:
+    return _in_few_words(await commands_across(ask))
+
+
+@command(
+    category="meta", where="house", about="either", before_joining=True, sends="lists", across=_capabilities_across
+)
 async def capabilities(ctx: HouseContext) -> Capabilities:
     """Every command that you may use here, in a few words each. `schemas` describes their arguments and results."""
-    commands = list_commands(ctx.house, ctx.credential, ctx.room_id)
+    return _in_few_words(list_commands(ctx.house, ctx.credential, ctx.room_id))
+
+
+def _in_few_words(commands: Sequence[CommandInfo]) -> Capabilities:
     return Capabilities(
         [
             CommandLine(c.name, _in_short(c), c.tool_name if c.tool_name != c.name else "")
@@ -214,6 +224,30 @@ class Schemas(Struct):
     commands: list[CommandInfo]
 
 
+async def commands_across(ask: Ask) -> list[CommandInfo]:
+    """The commands that a caller may use in the house and in any of its rooms, as `list_commands` lists them."""
+    parts = [_split(part.commands) for part in await ask.everywhere({}, SCHEMAS)]
+    joined = [common for common, _ in parts if any(info.where != "house" for info in common)]
+    found: dict[str, CommandInfo] = {}
+    for info in (info for common in joined for info in common if info.where != "world" or len(joined) == 1):
+        known = found.get(info.name)
+        if known is not None and (known.tool_name == known.name or info.tool_name != info.name):
+            info, known = known, info  # the plain form, if there is one
+        found[info.name] = structs.replace(info, listed=info.listed or (known is not None and known.listed))
+    others = [info for info in (*parts[0][0], *parts[0][1]) if info.name not in found]
+    return [*(found[name] for name in sorted(found)), *others]
+
+
+def _split(commands: list[CommandInfo]) -> tuple[list[CommandInfo], list[CommandInfo]]:
+    """The commands of rooms, and the rest. The first of the rest is about the house."""
+    ends = next((at for at, info in enumerate(commands) if info.about != "room"), len(commands))
+    return commands[:ends], commands[ends:]
+
+
+async def _schemas_across(ask: Ask, args: Args) -> Schemas:
+    return _chosen(await commands_across(ask), args.get("command"))
+
+
 @command(
     category="meta",
     where="house",
@@ -221,13 +255,17 @@ class Schemas(Struct):
     before_joining=True,
     resource=Resource("schema", "Schema", "Every command you may use, with its schemas", topics=frozenset({"rights"})),
     sends="lists",
+    across=_schemas_across,
 )
 async def schemas(
     ctx: HouseContext,
     command: Annotated[str | None, Meta(description="the name of one command; default: all that you may use")] = None,
 ) -> Schemas:
     """The commands that you may use here, or one of them, with the schemas of their arguments and results."""
-    commands = list_commands(ctx.house, ctx.credential, ctx.room_id)
+    return _chosen(list_commands(ctx.house, ctx.credential, ctx.room_id), command)
+
+
+def _chosen(commands: list[CommandInfo], command: str | None) -> Schemas:
     if command is None:
         return Schemas(commands)
     found = [info for info in commands if command in (info.name, info.tool_name)]

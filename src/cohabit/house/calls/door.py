@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Disabled, Unauthorized, UnknownCommand, internal_error
+from cohabit.house.calls.across import ask_nodes
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import resolve
 from cohabit.house.calls.waiting import Wait
@@ -306,7 +307,11 @@ class Door:
         self.budget.spend(target.credential.hash, at)
         try:
             self.decide(target, at)
-            result = await command.run(target, **command.check(call.args))
+            args, ask = command.check(call.args), ask_nodes(target)
+            if ask is None or command.across is None:
+                result = await command.run(target, **args)
+            else:
+                result = await command.across(ask, call.args or {})
             if not command.records:  # it may have taken long, and nothing is delivered to a revoked token
                 self._identities.check(target.credential, self._clock.now())
         except CohabitError as wrong:

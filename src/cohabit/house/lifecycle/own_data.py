@@ -12,6 +12,7 @@ from msgspec import Meta, Struct, structs
 from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, Unauthorized, UnknownAsset
 from cohabit.house.access.codes import Attempts
 from cohabit.house.agents.transcripts import Transcripts
+from cohabit.house.calls.across import Args, Ask, ask_others, is_elsewhere, question
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.lifecycle.rewriting import NotRewritable, Person, had_in, mentions, rewritten, words_of
 from cohabit.house.running.calls import SystemCall
@@ -62,7 +63,15 @@ class MyData(Struct, omit_defaults=True):
     note: str = ""
 
 
-@command(category="meta", where="house", about="house", for_model=False, when_used_up=True)
+async def _all_rooms(ask: Ask, args: Args) -> MyData:
+    """Each node knows what somebody wrote in its rooms. ``args`` may name an identity by a handle; parts get its id."""
+    mine: MyData = await ask.here(args)
+    parts = await ask.others({"identity": mine.identity} if args else {})
+    mine.rooms += [room for part in parts for room in part.rooms]
+    return mine
+
+
+@command(category="meta", where="house", about="house", for_model=False, when_used_up=True, across=_all_rooms)
 async def my_data(ctx: HouseContext) -> MyData:
     """What this house keeps of you: identity, profile, rooms and messages. `forget_me` deletes it."""
     return await _kept(ctx.house, _me(ctx))
@@ -91,27 +100,40 @@ async def forget_identity(
     """Delete what this house keeps of an identity, at its request. This cannot be undone."""
     if confirm != identity:
         raise BadArgs("confirm must be the same as identity: this deletes everything, and cannot be undone")
-    who = find_identity(ctx.house, identity)
-    _check_may_forget(ctx, who)
+    who = await find_identity(ctx.house, identity)
+    await _check_may_forget(ctx, who)
     return await ctx.house.need(Forgetting).forget(who)
 
 
-def _check_may_forget(ctx: HouseContext, who: Identity) -> None:
+async def _check_may_forget(ctx: HouseContext, who: Identity) -> None:
     """Leaving frees a seat. In a sealed room nobody but its player frees it while the game runs."""
     if who.id == OPERATOR.id:
         raise PermissionDenied("the operator is the owner of the data folder, and cannot be deleted")
-    for runner in ctx.house.rooms.values() if ctx.credential.identity != OPERATOR.id else ():
-        member = runner.room.member_of(who.id)
+    if ctx.credential.identity == OPERATOR.id:
+        return
+    for why in (await seat_of(ctx.house, who.id), *await ask_others(ctx.house, seat_of, identity=who.id)):
+        if why:
+            raise Conflict(why)
+
+
+@question
+async def seat_of(house: Services, identity: str) -> str:
+    """Why the seat of an identity must not be freed now; empty if it may be."""
+    for runner in house.rooms.values():
+        member = runner.room.member_of(identity)
         if member is not None and (why := runner.room.kept_private(member, "token")):
-            raise Conflict(f"{member.handle} plays in room {runner.id}; wait until the game is over: {why}")
+            return f"{member.handle} plays in room {runner.id}; wait until the game is over: {why}"
+    return ""
 
 
-@command(category="host", where="house", about="house", host_only=True)
+@command(category="host", where="house", about="house", host_only=True, across=_all_rooms)
 async def data_of(
     ctx: HouseContext, identity: Annotated[str, Meta(max_length=200, description="its id, name or handle")]
 ) -> MyData:
     """What this house keeps of an identity: what it can see itself with `my_data`."""
-    return await _kept(ctx.house, find_identity(ctx.house, identity), private=ctx.credential.identity != OPERATOR.id)
+    return await _kept(
+        ctx.house, await find_identity(ctx.house, identity), private=ctx.credential.identity != OPERATOR.id
+    )
 
 
 def _me(ctx: HouseContext) -> Identity:
@@ -121,11 +143,18 @@ def _me(ctx: HouseContext) -> Identity:
     return me
 
 
-def find_identity(house: Services, name: str) -> Identity:
+@question
+async def with_handle(house: Services, handle: str) -> list[str]:
+    """The ids of the identities that have this handle in a room."""
+    members = [runner.room.state.with_handle(handle) for runner in house.rooms.values()]
+    return [member.identity for member in members if member is not None]
+
+
+async def find_identity(house: Services, name: str) -> Identity:
     """By id; else by name, or by the handle that it has in a room."""
-    known = house.identities.get(name)
-    members = [runner.room.state.with_handle(name) for runner in house.rooms.values()] if known is None else []
-    ids = {member.identity for member in members if member is not None}
+    known, ids = house.identities.get(name), set[str]()
+    if known is None:
+        ids.update(await with_handle(house, name), *await ask_others(house, with_handle, handle=name))
     everybody = house.identities.everybody() if known is None else [known]
     found = [i for i in everybody if (i is known or i.name == name or i.id in ids) and i.forgotten is None]
     if len(found) > 1:
@@ -216,14 +245,26 @@ class Forgetting:
     async def forget(self, who: Identity) -> Forgotten:
         house = self._house
         async with house.exclusive:  # it cannot join a room meanwhile
-            members = [runner.room.member_of(who.id) for runner in house.rooms.values()]
-            handles = dict.fromkeys(member.handle for member in members if member is not None)
-            gone = Identity(who.id, who.name, who.kind, forgotten=tuple(handles))
+            handles = await handles_of(house, who.id)
+            for others in await ask_others(house, handles_of, identity=who.id):
+                handles += others
+            gone = Identity(who.id, who.name, who.kind, forgotten=tuple(dict.fromkeys(handles)))
             await house.writer.submit(_gone(gone))
             house.identities.forget(who.id)
             house.identities.put(gone)
-            for forgotten in house.rooms.on_forgotten:
-                forgotten(who.id)
+        done = await self.forget_here(gone)
+        for told in await ask_others(house, forget_in_rooms, identity=gone):
+            part = msgspec.convert(told, Forgotten)
+            done.cleaned += part.cleaned
+            done.kept |= part.kept
+            done.later += [room for room in part.later if room not in done.later]
+        done.later = [room for room in done.later if room not in (*done.cleaned, *done.kept)]
+        return done
+
+    async def forget_here(self, gone: Identity) -> Forgotten:
+        """Delete the data of an identity in this process."""
+        for forgotten in self._house.rooms.on_forgotten:
+            forgotten(gone.id)
         async with self._lock:
             return await self._clean(gone)
 
@@ -259,6 +300,9 @@ class Forgetting:
         for room in named:
             await self._forget_transcripts(room, [members[room]] if room in members else [])
             if (who.id, room) in self._impossible:
+                continue
+            if is_elsewhere(house, room):  # that node cleans it
+                done.later.append(room)
                 continue
             if room == HOUSE_ROOM or not house.rooms.is_quiet(room) or self._rewritings.is_exhausted(room):
                 done.later.append(room)
@@ -335,6 +379,19 @@ class Forgetting:
             await run_in_thread("the store", self._house.store.scrub)
         except CohabitError as busy:  # the next one does it
             log.warning("%s", busy.message)
+
+
+@question
+async def handles_of(house: Services, identity: str) -> list[str]:
+    """The handles that an identity has in rooms."""
+    members = [runner.room.member_of(identity) for runner in house.rooms.values()]
+    return [member.handle for member in members if member is not None]
+
+
+@question
+async def forget_in_rooms(house: Services, identity: Any) -> Forgotten:
+    """Delete the data of an identity in the rooms of this process."""
+    return await house.need(Forgetting).forget_here(msgspec.convert(identity, Identity))
 
 
 def _gone(who: Identity) -> Write:

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied
 from cohabit.house.agents.brains import brains_for, check_allowed
+from cohabit.house.calls.across import Args, Ask, where_rooms_run
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import may_join
 from cohabit.house.lifecycle import creating
@@ -16,7 +17,7 @@ from cohabit.house.threads import run_in_thread
 from cohabit.model.grant import Capability
 from cohabit.model.suggest import nearest
 from cohabit.registry import find_world, is_ours, known_worlds
-from cohabit.room.commands import command
+from cohabit.room.commands import command, command_of
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.scenario import AgentSpec, Scenario, free_handle, give_brain, make_person, presets, read_scenario
 from cohabit.world import World
@@ -45,9 +46,14 @@ class Rooms(Struct):
     rooms: list[RoomLine]
 
 
+async def _rooms_across(ask: Ask, args: Args) -> Rooms:
+    return Rooms([line for part in await ask.everywhere(args) for line in part.rooms])
+
+
 @command(
-    category="meta", where="house", about="house", hint="lists the rooms that you are in or may enter.", listed=True
-)
+    category="meta", where="house", about="house", hint="lists the rooms that you are in or may enter.", listed=True,
+    across=_rooms_across,
+)  # fmt: skip
 async def rooms(ctx: HouseContext) -> Rooms:
     """The rooms of this house that you are in or may enter."""
     found: list[RoomLine] = []
@@ -78,6 +84,9 @@ async def rooms(ctx: HouseContext) -> Rooms:
     return Rooms(found)
 
 
+ROOMS = command_of(rooms)
+
+
 class WorldLine(Struct, omit_defaults=True):
     name: str
     title: str
@@ -92,7 +101,7 @@ class Worlds(Struct):
     scenarios: list[str]
 
 
-@command(category="discovery", where="house", about="house", listed=True)
+@command(category="discovery", where="house", about="house", listed=True, across=where_rooms_run)
 async def worlds(ctx: HouseContext) -> Worlds:
     """The worlds this house can open, and its ready-made scenarios."""
     lines = []
@@ -113,7 +122,14 @@ class RoomMade(Struct):
     tokens: dict[str, str]
 
 
-@command(category="host", where="house", about="house", host_only=True, records=True, listed=True)
+async def _create_across(ask: Ask, args: Args) -> RoomMade:
+    made: RoomMade = await ask.at(ask.directory.place(), args)
+    return made
+
+
+@command(
+    category="host", where="house", about="house", host_only=True, records=True, listed=True, across=_create_across
+)
 async def create_room(
     ctx: HouseContext,
     scenario: Annotated[str | None, Meta(description="the name of a ready-made scenario")] = None,
@@ -218,5 +234,5 @@ class Reopened(Struct):
 async def reopen_room(ctx: HouseContext) -> Reopened:
     """Reopen a quarantined room from its last durable state."""
     room = ctx.broken_room or ctx.room.id
-    await ctx.house.rooms.reopen(room)
+    await ctx.house.rooms.reopen_anywhere(room)
     return Reopened(room)

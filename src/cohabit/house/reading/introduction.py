@@ -3,12 +3,15 @@
 Interfaces for language models show it at the start. It never contains text written by other members.
 """
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.house.calls.command_list import list_commands, room_commands
+from cohabit.house.calls.across import Args, Ask
+from cohabit.house.calls.command_list import CommandInfo, commands_across, list_commands, room_commands
 from cohabit.house.calls.context import HouseContext, Services
+from cohabit.house.lifecycle.room_commands import ROOMS
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.commands import command, command_of
@@ -34,7 +37,15 @@ class Introduction(Struct, omit_defaults=True):
     is_played: bool = True  # False: nothing is played in this room
 
 
-@command(category="meta", where="house", about="either", before_joining=True, sends="lists")
+async def _across(ask: Ask, args: Args) -> Introduction:
+    """For a caller with rooms in several nodes, who passes one in each call."""
+    rooms = [line for part in await ask.everywhere({}, ROOMS) for line in part.rooms if line.you is not None]
+    mine = sorted((line.id, line.world) for line in rooms)
+    text = _text(_across_rooms(mine), await commands_across(ask))
+    return Introduction(text, [room for room, _ in mine])
+
+
+@command(category="meta", where="house", about="either", before_joining=True, sends="lists", across=_across)
 async def introduction(
     ctx: HouseContext,
     brief: Annotated[bool, Meta(description="without what `rules` says too")] = False,
@@ -56,7 +67,8 @@ def introduce(house: Services, credential: Credential, room: str | None, *, brie
     commands = list_commands(house, credential, room)
     runner = house.rooms.runner_of(room) if room is not None else None
     if runner is None:
-        you_are, unlisted, world = _across_rooms(house, credential), "", ""
+        mine = [(runner.room.id, runner.room.state.world) for runner in _rooms_of(house, credential)]
+        you_are, unlisted, world = _across_rooms(mine), "", ""
     else:
         commands = room_commands(commands)
         member = runner.room.member_of(credential.identity)
@@ -66,6 +78,10 @@ def introduce(house: Services, credential: Credential, room: str | None, *, brie
         unlisted = "" if brief or member is None else unlisted_text(runner.room, member)
         world = "" if brief else to_players(runner.room, member) + _world(runner.room)
         you_are = f"{you_are} {runner.room.tools.in_text(runner.room.notice)}".rstrip()
+    return _text(you_are, commands, unlisted, world)
+
+
+def _text(you_are: str, commands: Sequence[CommandInfo], unlisted: str = "", world: str = "") -> str:
     hints = "\n".join(f"- `{info.tool_name}` {info.hint}" for info in commands if info.hint and info.listed)
     # The longest part comes last: some clients cut the text off.
     return "\n\n".join(part for part in (INTRO_TEXT, you_are, hints, unlisted, SAFETY_TEXT, world) if part)
@@ -95,10 +111,10 @@ def _you_are(room: Room, member: Member | None) -> str:
     return f"You are {member.handle!r} in room {room.id!r} (role {member.role_name}{seat}{team})."
 
 
-def _across_rooms(house: Services, credential: Credential) -> str:
-    mine = [f"{runner.room.id} ({runner.room.state.world})" for runner in _rooms_of(house, credential)]
+def _across_rooms(mine: Sequence[tuple[str, str]]) -> str:
+    named = ", ".join(f"{room} ({world})" for room, world in mine[:ROOMS_NAMED])
     more = f" and {len(mine) - ROOMS_NAMED} more" if len(mine) > ROOMS_NAMED else ""
-    inside = f"You are in: {', '.join(mine[:ROOMS_NAMED])}{more}." if mine else "You are not in any room yet."
+    inside = f"You are in: {named}{more}." if mine else "You are not in any room yet."
     return f"{inside} Room commands take the room's id as `room`."
 
 

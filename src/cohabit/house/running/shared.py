@@ -1,12 +1,14 @@
 """What all rooms of a house share."""
 
 from collections.abc import Callable, Sequence
+from typing import ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct, field
 
 from cohabit.house.clock import Clock
 from cohabit.house.overload import OverloadLog
+from cohabit.house.running.computing import Computing, MarkedWatchdog
 from cohabit.house.running.egress import EgressBooks
 from cohabit.house.running.watchdog import Watchdog
 from cohabit.house.settings import Settings
@@ -15,6 +17,9 @@ from cohabit.house.streams.subscriptions import Outboxes
 from cohabit.room.command_modules import house_commands
 from cohabit.room.commands import Command, CommandTable
 from cohabit.room.room import Room
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Shared(Struct, frozen=True, eq=False):
@@ -31,6 +36,15 @@ class Shared(Struct, frozen=True, eq=False):
     egress: EgressBooks
     tables: "WeakKeyDictionary[CommandTable, CommandTable]" = field(default_factory=WeakKeyDictionary)
     """All commands that can be called in a room, by the table of its own commands."""
+    computing: Computing | None = None  # only in a worker
+
+    def watch(self, room: str) -> Watchdog | MarkedWatchdog:
+        """The watchdog for world code of a room on the event loop."""
+        return self.watchdog if self.computing is None else self.computing.watch(room, self.watchdog)
+
+    def marked(self, room: str, work: Callable[P, T]) -> Callable[P, T]:
+        """Work on a thread that runs world code of a room."""
+        return work if self.computing is None else self.computing.marked(room, work)
 
     def prepare(self, room: Room) -> None:
         """Apply the settings of the house to a room."""

@@ -104,6 +104,13 @@ class Write(Struct):
             or self.forget_refusals or self.egress or self.forget_egress or self.saves
         )  # fmt: skip
 
+    @property
+    def concerns_all(self) -> bool:
+        """Whether every process of the house has to know: who has access has changed, which rooms there are, or what
+        the record of one was."""
+        access = self.identities or self.credentials or self.invites or self.forget
+        return bool(access or self.delete or self.rewrite or (self.lines and self.lines[0].seq == 0))
+
     def merge(self, other: "Write") -> None:
         """Add what another write changes. It must not be a write of another room."""
         assert other.room in ("", self.room)

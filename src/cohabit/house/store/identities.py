@@ -14,6 +14,7 @@ from msgspec import structs
 
 from cohabit.errors import Unauthorized
 from cohabit.house.clock import DAY_MS, Clock
+from cohabit.house.store.contract import Write
 from cohabit.model.identity import Credential, Ended, Identity, Invite, Kind
 from cohabit.room.decide import by_credential
 from cohabit.room.decision import refusal
@@ -82,6 +83,7 @@ class Identities:
         self._invites: dict[bytes, Invite] = {}
         self._watchers: dict[bytes, list[Callable[[], None]]] = {}
         self._unused: dict[bytes, bytes] = {}  # a token that was not used yet, and the one that it replaces, by hash
+        self.on_temporary: Callable[[], None] = lambda: None  # a token was made that is not stored
         for credential in credentials:
             self.put_credential(credential)
         for invite in invites:
@@ -118,10 +120,19 @@ class Identities:
     def for_own_data(self, token: str | None, at: int) -> Credential | None:
         """A credential for one call in ``OWN_DATA``, which is not registered, if somebody who has left calls with the
         token that it had. It has no other one, and the token was not revoked before."""
-        found = self._credentials.get(hashed(token)) if token else None
+        found = self.find(token) if token else None
         if found is None or not self._is_for_own_data(found, at):
             return None
         return structs.replace(found, revoked=False)
+
+    def with_hash(self, token_hash: bytes, at: int, command: str) -> Credential:
+        """The credential with this hash, for one call that another node has identified."""
+        found = self._credentials.get(token_hash)
+        if found is None:
+            raise Unauthorized("invalid token; ask your host for one")
+        if command in OWN_DATA and self._is_for_own_data(found, at):
+            return structs.replace(found, revoked=False)
+        return self.check(found, at)
 
     def _is_for_own_data(self, credential: Credential, at: int) -> bool:
         is_over = credential.expires_at is not None and at >= credential.expires_at
@@ -132,9 +143,13 @@ class Identities:
             return "With it you can still see and delete your data (`my_data` and `forget_me`, over HTTP)"
         return "A host of the house can show and delete your data"
 
+    def find(self, token: str) -> Credential | None:
+        """The credential that a token belongs to, valid or not."""
+        return self._credentials.get(hashed(token))
+
     def knows(self, token: str) -> bool:
         """Whether this token is in use."""
-        found = self._credentials.get(hashed(token))
+        found = self.find(token)
         return found is not None and not found.revoked
 
     def get(self, identity: str) -> Identity | None:
@@ -162,6 +177,7 @@ class Identities:
         token = make_token()
         expires = at + for_ms if for_ms is not None else None
         self.put_credential(Credential(hashed(token), identity.id, room, TEMPORARY, at, expires))
+        self.on_temporary()
         return token
 
     # -- changes ----------------------------------------------------------------------------------
@@ -285,6 +301,43 @@ class Identities:
         for credential in gone:
             self.drop_credential(credential)
             self._invites.pop(credential.hash, None)
+
+    def apply(self, change: Write) -> None:
+        """Apply what another process of this house has stored. What was revoked stays revoked."""
+        for identity in change.forget:
+            self.forget(identity)
+        for one in change.identities:
+            self.put(one)
+        for credential in change.credentials:
+            self._replace(credential)
+        for invite in change.invites:
+            self.put_invite(invite)
+        if change.delete:
+            self.forget_room(change.room)
+
+    def _replace(self, credential: Credential) -> None:
+        """Connections hold the known object, so it is changed."""
+        known = self._credentials.get(credential.hash)
+        if known is None:
+            self.put_credential(credential)
+            return
+        self._by_identity.get(known.identity, {}).pop(known.hash, None)
+        for name in Credential.__struct_fields__:
+            if name != "revoked":
+                setattr(known, name, getattr(credential, name))
+        self.put_credential(known)
+        if credential.revoked:
+            self.revoke([known])
+
+    def temporaries(self) -> list[tuple[Identity, Credential]]:
+        """The tokens that are not stored, for other processes of this house."""
+        made = [known for known in self._credentials.values() if known.label == TEMPORARY and not known.revoked]
+        return [(self._identities[one.identity], one) for one in made if one.identity in self._identities]
+
+    def put_temporaries(self, made: Iterable[tuple[Identity, Credential]]) -> None:
+        for identity, credential in made:
+            self._identities.setdefault(identity.id, identity)
+            self.put_credential(credential)
 
     def until_invalid(self, clock: Clock, credential: Credential, callback: Callable[[], None]) -> Callable[[], None]:
         """Call ``callback`` when a credential is revoked or expires. Returns an unsubscribe function."""
