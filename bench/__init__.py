@@ -5,6 +5,7 @@ BENCHES = [
     "ws-read",
     "mcp-call",
     "durable",
+    "stores",
     "fanout",
     "rooms",
     "reopen",

@@ -157,6 +157,7 @@ class Crowd:
         self.late: list[float] = []
         self.done = asyncio.Event()
         self.repeat: bytes | None = None
+        self.sent: dict[Any, float] | None = None  # by connection, if each answer is timed
 
         class Listener(WSListener):
             def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
@@ -164,6 +165,10 @@ class Crowd:
                     return
                 crowd.got += 1
                 if crowd.repeat is not None:
+                    if crowd.sent is not None:
+                        now = time.perf_counter()
+                        crowd.late.append(now - crowd.sent[transport])
+                        crowd.sent[transport] = now
                     transport.send(WSMsgType.TEXT, crowd.repeat)
                 elif crowd.began:
                     crowd.late.append(time.perf_counter() - crowd.began)
@@ -207,6 +212,13 @@ class Crowd:
     def each(self, text: str, seconds: float) -> dict[str, float]:
         """Send this on all connections, and again after each answer. Returns answers per second, and their number."""
         return self._wait(self._each(text, seconds))
+
+    def timed(self, text: str, seconds: float) -> dict[str, float]:
+        """As ``each``, with p50 and p99 of the time until an answer, in ms."""
+        self.late, self.sent = [], dict.fromkeys(self._transports, time.perf_counter())
+        found = self.each(text, seconds)
+        self.sent = None
+        return {**found, "p50": percentile(self.late, 0.5) * 1e3, "p99": percentile(self.late, 0.99) * 1e3}
 
     async def _each(self, text: str, seconds: float) -> dict[str, float]:
         self.repeat = text.encode()

@@ -18,7 +18,8 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 async def house(
     *, members: int, world: str, role: str = "player", seated: bool = True, watchers: int = 0, data: str = "",
-    config: dict[str, Any] | None = None, mcp: bool = False, rooms: int = 1, limits: bool = False, people: int = 0,
+    store: str = "", config: dict[str, Any] | None = None, mcp: bool = False, rooms: int = 1, limits: bool = False,
+    people: int = 0,
 ) -> None:  # fmt: skip
     """A house as ``cohabit serve`` runs it, with rooms of this many members. Reports its address and tokens.
 
@@ -35,7 +36,7 @@ async def house(
     many = 10**9
     trusted = str(WORLDS / "plaza.py")
     settings = Settings(port=0, data=data, trusted_worlds=trusted) if limits else Settings(
-        port=0, data=data, trusted_worlds=trusted, calls_per_second=many, frames_per_second=many,
+        port=0, data=data, store=store, trusted_worlds=trusted, calls_per_second=many, frames_per_second=many,
         connections_limit=many, connections_per_address=many, member_bytes_per_hour=many**2,
         room_bytes=0, rooms_limit=10**6,
     )  # fmt: skip

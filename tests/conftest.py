@@ -156,6 +156,15 @@ def need() -> Callable[[str], Path]:
     return find
 
 
+@pytest.fixture(scope="session")
+def postgres(need: Callable[[str], Path]) -> Iterator[Any]:
+    """A private server, for all tests of this process (`tests/postgres.py`)."""
+    from tests.postgres import running
+
+    with running(need("postgres").parent) as server:
+        yield server
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say once more what could not be tested, where it is seen."""
     skipped = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])]

@@ -10,8 +10,8 @@ import pytest
 from bench import BENCHES
 
 ROOT = Path(__file__).parent.parent
-NEEDS = ("crafter", "pettingzoo", "picows", "psutil", "pygame", "textarena")
-PROGRAMS = {"rooms": ("node22", "colyseus")}
+NEEDS = ("crafter", "pettingzoo", "picows", "psutil", "psycopg", "pygame", "textarena")
+PROGRAMS = {"rooms": ("node22", "colyseus"), "stores": ("postgres",)}
 
 pytestmark = [
     pytest.mark.skipif(

@@ -87,6 +87,12 @@ def find_nginx() -> Path | None:
     return on_path("nginx")() or next((path for path in [Path("/usr/sbin/nginx")] if path.exists()), None)
 
 
+def find_postgres() -> Path | None:
+    """``initdb`` of the newest PostgreSQL. Debian has it in a folder of its own for each version."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    return found[-1] if found else on_path("initdb")()
+
+
 def find_node() -> Path | None:
     """Our own copy of Node, else the system's if it is new enough."""
     ours = TOOLS / "node/node_modules" / node_package() / "bin/node"
@@ -348,6 +354,14 @@ NEEDS: Mapping[str, Need] = {
         install=apt("nginx"),
         installer="apt",
         hint="install nginx",
+    ),
+    "postgres": Need(
+        what="PostgreSQL",
+        for_what="the tests of the store on PostgreSQL",
+        find=find_postgres,
+        install=apt("postgresql"),
+        installer="apt",
+        hint="install postgresql",
     ),
     "cc": Need(
         what="a C compiler",

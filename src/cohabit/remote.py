@@ -65,6 +65,8 @@ class RemoteWorld(World):
     """Actions after which the world is polled immediately."""
     refresh_for_members: ClassVar[bool] = False
     """Whether the world is polled when members come, go or change seats."""
+    is_of_house: ClassVar[bool] = False
+    """Whether its remote side is other rooms of the same house, which then run in the same process."""
     how_to_connect: ClassVar[str] = "start its room together with its connector"
     """What to do if a room of this world has no connector."""
 

@@ -74,7 +74,7 @@ def weaken() -> None:
 
     Checkpoints are off: each of them syncs all answers so far, and the power may be cut right after one.
     """
-    connect = sqlite_store._connect
+    connect = sqlite_store.connect
 
     def weak(path: Path) -> object:
         db = connect(path)
@@ -82,7 +82,7 @@ def weaken() -> None:
         db.execute("pragma wal_autocheckpoint = 0")
         return db
 
-    sqlite_store._connect = weak  # type: ignore[assignment]
+    sqlite_store.connect = weak  # type: ignore[assignment]
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cohabit.faces.cli import main
-from cohabit.faces.cli.running import told_lines
+from cohabit.faces.cli.showing import told_lines
 from cohabit.house.house import House
 from cohabit.house.running.calls import Call
 from cohabit.house.settings import Settings

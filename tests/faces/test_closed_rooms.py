@@ -9,7 +9,8 @@ import pytest
 from tests.house.making import ANN, HOST, make_room, open_house
 
 from cohabit.errors import WorldTimeout
-from cohabit.faces.cli.running import PROBLEMS_EVERY_S, problem_lines, room_lines
+from cohabit.faces.cli.running import room_lines
+from cohabit.faces.cli.showing import PROBLEMS_EVERY_S, problem_lines
 
 from .serving import listening
 from .test_cli_house import cohabit, running

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import pytest
 
 from cohabit.errors import Conflict, PermissionDenied, Quarantined, StorageFailed, WorldTimeout
 from cohabit.house.house import House
-from cohabit.house.lifecycle import saves
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Store
 from cohabit.house.store.leases import LEASE_MS
@@ -105,27 +105,15 @@ async def test_no_method_of_the_store_is_called_on_the_event_loop_in_a_whole_day
     assert kind == "memory" or wanted | {"snapshots", "refusals"} <= {*store.called, "lines", "commit"}
 
 
-async def test_files_of_saves_are_read_and_written_off_the_event_loop(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here, on_the_loop, called = threading.get_ident(), [], []
-    for name in ("_read", "_write", "_names"):
-        original = getattr(saves, name)
-
-        def checked(*args: Any, name: str = name, original: Any = original) -> Any:
-            called.append(name)
-            if threading.get_ident() == here:
-                on_the_loop.append(name)
-            return original(*args)
-
-        monkeypatch.setattr(saves, name, checked)
-    async with open_house(tmp_path) as house:
+async def test_saves_are_read_and_written_off_the_event_loop(tmp_path: Path) -> None:
+    store = OffLoop(SQLiteStore(tmp_path))
+    async with open_house(tmp_path, store=store) as house:  # type: ignore[arg-type]
         who = await make_room(house, player("ann", 0), GOD)
         await who["zeus"]("save_world", {"name": "x"})
         await who["zeus"]("load_world", {"name": "x"})
         await who["zeus"]("list_saves")
-    assert on_the_loop == []
-    assert set(called) == {"_read", "_write", "_names"}
+    assert store.on_the_loop == []
+    assert {"save", "saves", "commit"} <= {*store.called}
 
 
 async def test_a_disk_that_hangs_does_not_keep_the_house_from_answering_reads() -> None:
@@ -174,34 +162,37 @@ async def test_a_second_house_on_the_same_store_cannot_open_a_room() -> None:
 
 
 async def test_a_room_that_another_house_holds_stays_closed_there_and_can_be_reopened_when_it_is_free() -> None:
-    store, clock = Shared(), FakeClock()
+    clock = FakeClock()
+    store = Shared(clock.now)
     async with open_house(store=store) as house:
         who = await make_room(house)
-    store.lease("den", "another house", clock.now(), clock.now() + LEASE_MS)
+    store.lease(["den"], "another house", LEASE_MS)
     async with open_house(store=store, clock=clock) as house:
         assert isinstance(house.broken["den"], Conflict)
         operator = house.identify(house.operator_token())
         with pytest.raises(Conflict):
             await house.call(operator, "den", "reopen_room")
-        store.release("den", "another house")
+        store.release(["den"], "another house")
         assert (await house.call(operator, "den", "reopen_room")).room == "den"
         assert (await back_again(house, who)["ann"]("whoami")).handle == "ann"
 
 
 async def test_a_house_keeps_its_leases_as_long_as_it_runs_and_gives_them_back() -> None:
-    store, clock = Shared(), FakeClock()
+    clock = FakeClock()
+    store = Shared(clock.now)
     async with open_house(store=store, clock=clock) as house:
         await make_room(house)
-        assert not store.lease("den", "another house", clock.now(), clock.now() + 1), "from the beginning"
+        assert "den" not in store.lease(["den"], "another house", 1), "from the beginning"
         await clock.advance(10 * LEASE_MS)
-        assert not store.lease("den", "another house", clock.now(), clock.now() + 1)
-        assert not store.lease("house", "another house", clock.now(), clock.now() + 1)
-    assert store.lease("den", "another house", clock.now(), clock.now() + 1)
+        assert "den" not in store.lease(["den"], "another house", 1)
+        assert "house" not in store.lease(["house"], "another house", 1)
+    assert "den" in store.lease(["den"], "another house", 1)
 
 
 @pytest.mark.parametrize("gone", ["deleted", "not created"])
 async def test_a_room_that_is_gone_has_no_lease(gone: str) -> None:
-    store, clock = Shared(), FakeClock()
+    clock = FakeClock()
+    store = Shared(clock.now)
     async with open_house(store=store, clock=clock) as house:
         if gone == "deleted":
             who = await make_room(house)
@@ -216,16 +207,16 @@ async def test_a_room_that_is_gone_has_no_lease(gone: str) -> None:
             with pytest.raises(StorageFailed):
                 await make_room(house)
             store.commit = commit  # type: ignore[method-assign]
-        assert store.lease("den", "another house", clock.now(), clock.now() + 1)
+        assert "den" in store.lease(["den"], "another house", 1)
 
 
 async def test_a_lease_is_renewed_every_third_of_its_time() -> None:
     class Counted(MemoryStore):
         renewed = 0
 
-        def lease(self, room: str, house: str, now: int, until: int) -> bool:
-            self.renewed += room == "den"
-            return super().lease(room, house, now, until)
+        def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
+            self.renewed += set(rooms) == {"den", "house"}
+            return super().lease(rooms, house, ms, epoch)
 
     store, clock = Counted(), FakeClock()
     async with open_house(store=store, clock=clock) as house:
@@ -239,12 +230,13 @@ async def test_a_lease_is_renewed_every_third_of_its_time() -> None:
 
 
 async def test_a_house_that_lost_its_lease_stops_the_room_and_cannot_fork_its_record() -> None:
-    store, clock = Shared(), FakeClock()
+    clock = FakeClock()
+    store = Shared(clock.now)
     async with open_house(store=store, clock=clock) as house:
         who = await make_room(house)
         other = await make_room(house, room="other")
-        store.release("den", house.id)
-        assert store.lease("den", "another house", clock.now(), clock.now() + 10 * LEASE_MS)
+        store.release(["den"], house.id)
+        assert "den" in store.lease(["den"], "another house", 10 * LEASE_MS)
         await clock.advance(LEASE_MS)
         async with asyncio.timeout(60):
             while house.rooms["den"].failure is None:

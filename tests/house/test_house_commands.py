@@ -214,12 +214,13 @@ async def test_a_save_that_has_grown_too_large_is_not_read(tmp_path: Path, monke
     async with open_house(tmp_path) as house:
         who = await make_room(house, player("ann", 0), GOD, world="nim")
         await who["zeus"]("save_world", {"name": "one"})
-        size = next(tmp_path.rglob(f"one/{saves.SAVE_FILE}")).stat().st_size
+        size = len(house.store.save("den", "one") or b"")
         monkeypatch.setattr(saves, "MAX_SAVE", size)
         await who["zeus"]("load_world", {"name": "one"})
         monkeypatch.setattr(saves, "MAX_SAVE", size - 1)
-        with pytest.raises(TooLarge, match=f"at most {size - 1} bytes"):
-            await who["zeus"]("load_world", {"name": "one"})
+        for command in ("load_world", "save_world"):
+            with pytest.raises(TooLarge, match=f"at most {size - 1} bytes"):
+                await who["zeus"](command, {"name": "one"})
 
 
 async def test_a_save_that_unpacks_to_too_much_is_refused_and_nothing_changes(
@@ -242,11 +243,11 @@ async def test_a_save_that_cannot_be_read_is_the_fault_of_the_disk(
         who = await make_room(house, player("ann", 0), GOD, world="nim")
         await who["zeus"]("save_world", {"name": "one"})
 
-        def fail(path: Path) -> bytes:
-            raise OSError(5, "Input/output error")
+        def fail(room: str, name: str) -> bytes:
+            raise StorageFailed("cohabit.db cannot be read: disk I/O error")
 
-        monkeypatch.setattr(Path, "read_bytes", fail)
-        with pytest.raises(StorageFailed, match="could not be read: Input/output error"):
+        monkeypatch.setattr(house.store, "save", fail)
+        with pytest.raises(StorageFailed, match="disk I/O error"):
             await who["zeus"]("load_world", {"name": "one"})
 
 

@@ -312,7 +312,7 @@ async def test_a_room_that_cannot_be_opened_is_free_for_another_house(tmp_path: 
     game.write_text("raise RuntimeError")
     async with open_house(store=store, clock=clock) as house:
         assert "den" in house.broken
-        assert store.lease("den", "another house", clock.now(), clock.now() + 1)
+        assert "den" in store.lease(["den"], "another house", 1)
 
 
 async def test_a_house_whose_disk_is_full_when_it_closes_gives_its_folder_free(tmp_path: Path) -> None:

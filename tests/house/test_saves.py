@@ -1,8 +1,7 @@
-"""Named saves: whole files inside the data folder, and nothing else."""
+"""Named saves: whole, in the store, and nothing else."""
 
 import asyncio
 import json
-import os
 import re
 import threading
 from base64 import b64decode, b64encode
@@ -16,8 +15,6 @@ from cohabit import saves as save_files
 from cohabit.errors import BadArgs, CohabitError, Disabled, GameRejected, PermissionDenied, TurnNotYours
 from cohabit.house.commands import HOUSE_COMMANDS
 from cohabit.house.house import House
-from cohabit.house.lifecycle import saves
-from cohabit.house.lifecycle.saves import SAVE_FILE
 from cohabit.house.settings import Settings
 from cohabit.model.seat import Seat
 from cohabit.registry import make_world
@@ -79,7 +76,7 @@ async def test_the_bytes_of_a_save_can_be_loaded_in_another_room(tmp_path: Path,
         one, other = await den(house), await den(house, room="other")
         await one.ask("ann", "take", n=3)
         await one.ask("zeus", "save_world", name="a/b/c/d", compress=compress)
-        data = (tmp_path / "saves/den/a/b/c/d" / SAVE_FILE).read_bytes()
+        data = house.store.save("den", "a/b/c/d")
         loaded = await other.ask("zeus", "load_world", bytes_b64=b64encode(data).decode(), name="does not count")
         assert (loaded.loaded, loaded.name) == (True, None)
         assert one.world.snapshot() == other.world.snapshot()
@@ -100,23 +97,7 @@ async def test_no_name_leads_out_of_the_saves_of_the_room(tmp_path: Path, name: 
             with pytest.raises(BadArgs):
                 await here.ask("zeus", command, name=name)
         assert sorted(tmp_path.rglob("*")) == before
-
-
-async def test_a_link_leads_nowhere(tmp_path: Path) -> None:
-    async with opened(tmp_path / "data") as house:
-        here = await den(house)
-        await here.ask("zeus", "save_world", name="good")
-        saves = tmp_path / "data" / "saves" / "den"
-        (tmp_path / "outside").mkdir()
-        (saves / "out").symlink_to(tmp_path / "outside")
-        (saves / "file").mkdir()
-        (saves / "file" / SAVE_FILE).symlink_to(saves / "good" / SAVE_FILE)
-        for name in ("out", "out/more"):
-            with pytest.raises(BadArgs):
-                await here.ask("zeus", "save_world", name=name)
-        with pytest.raises(BadArgs):
-            await here.ask("zeus", "load_world", name="file")
-        assert list((tmp_path / "outside").iterdir()) == []
+        assert (await here.ask("zeus", "list_saves")).items == []
 
 
 @pytest.mark.parametrize("world", ["nim", "lanterns", "kingdoms"])
@@ -124,7 +105,7 @@ async def test_a_damaged_save_is_refused_and_nothing_changes(tmp_path: Path, wor
     async with opened(tmp_path) as house:
         here = await den(house, world, config={"zones_x": 2, "zones_y": 2} if world == "kingdoms" else {})
         await here.ask("zeus", "save_world", name="good")
-        data = (tmp_path / "saves" / "den" / "good" / SAVE_FILE).read_bytes()
+        data = house.store.save("den", "good")
         before, seq = here.world.snapshot(), house.rooms["den"].room.record.seq
         flipped = bytearray(data)
         flipped[len(data) // 2] ^= 1
@@ -157,7 +138,7 @@ async def test_a_save_of_another_world_is_refused(tmp_path: Path) -> None:
     async with opened(tmp_path) as house:
         nim, lanterns = await den(house), await den(house, "lanterns", "island")
         await nim.ask("zeus", "save_world", name="nim")
-        data = (tmp_path / "saves" / "den" / "nim" / SAVE_FILE).read_bytes()
+        data = house.store.save("den", "nim")
         with pytest.raises(GameRejected, match="is for nim"):
             await lanterns.ask("zeus", "load_world", bytes_b64=b64encode(data).decode())
 
@@ -194,7 +175,7 @@ async def test_a_save_from_outside_is_loaded_only_by_members_that_may_see_everyt
         here = await den(house, "lanterns")
         await here.ask("zeus", "widen", member="bob", may=["control_world"])
         await here.ask("bob", "save_world", name="x")
-        data = b64encode((tmp_path / "saves" / "den" / "x" / SAVE_FILE).read_bytes()).decode()
+        data = b64encode(house.store.save("den", "x")).decode()
         with pytest.raises(PermissionDenied, match="read_all"):
             await here.ask("bob", "load_world", bytes_b64=data)
         await here.ask("bob", "load_world", name="x")
@@ -208,13 +189,13 @@ async def test_a_room_that_is_archived_while_a_save_is_read_is_not_loaded(
         here = await den(house)
         await here.ask("zeus", "save_world", name="x")
         await here.ask("ann", "take", n=1)
-        go, read = threading.Event(), saves._read
+        go, read = threading.Event(), house.store.save
 
-        def slow(place: Path, name: str) -> bytes:
+        def slow(room: str, name: str) -> bytes | None:
             go.wait(100)
-            return read(place, name)
+            return read(room, name)
 
-        monkeypatch.setattr(saves, "_read", slow)
+        monkeypatch.setattr(house.store, "save", slow)
         loading = asyncio.create_task(here.ask("zeus", "load_world", name="x"))
         await asyncio.sleep(0)
         await here.ask("zeus", "archive")
@@ -225,38 +206,30 @@ async def test_a_room_that_is_archived_while_a_save_is_read_is_not_loaded(
         assert here.world.snapshot() == before
 
 
-async def test_a_full_disk_leaves_the_old_save_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_leaves_the_old_save_as_it_was(tmp_path: Path) -> None:
     async with opened(tmp_path) as house:
         here = await den(house)
         await here.ask("zeus", "save_world", name="x")
-        file = tmp_path / "saves" / "den" / "x" / SAVE_FILE
-        before = file.read_bytes()
-
-        def full(handle: int) -> None:
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr("cohabit.house.lifecycle.saves.os.fsync", full)
-        with pytest.raises(CohabitError, match="No space left"):
+        before = house.store.save("den", "x")
+        await here.ask("ann", "take", n=1)
+        db = house.store._db
+        db.execute("create temp trigger full before insert on saves begin select raise(abort, 'the disk is full'); end")
+        with pytest.raises(CohabitError, match="the disk is full"):
             await here.ask("zeus", "save_world", name="x")
-        assert file.read_bytes() == before
-        assert [p.name for p in file.parent.iterdir()] == [SAVE_FILE]
+        db.execute("drop trigger full")
+        assert house.store.save("den", "x") == before
+        await here.ask("zeus", "save_world", name="x")
+        assert house.store.save("den", "x") != before
 
 
-async def test_a_save_is_on_disk_whole_before_it_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    synced: list[int] = []
-    sync = os.fsync
-
-    def noted(handle: int) -> None:
-        synced.append(os.fstat(handle).st_size)
-        sync(handle)
-
+async def test_saves_survive_the_house_and_go_with_their_room(tmp_path: Path) -> None:
     async with opened(tmp_path) as house:
         here = await den(house)
-        monkeypatch.setattr(saves.os, "fsync", noted)
         await here.ask("zeus", "save_world", name="one")
-        monkeypatch.undo()
-    (file,) = tmp_path.rglob(SAVE_FILE)
-    assert file.stat().st_size in synced
+    async with opened(tmp_path) as house:
+        assert house.store.saves("den") == ["one"]
+        await house.delete_room("den")
+        assert house.store.saves("den") == []
 
 
 async def test_saving_and_loading_name_the_save_alike_in_every_room_and_speak_of_its_world(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from cohabit.errors import BadArgs
-from cohabit.house.store.contract import Row, Store, Write
+from cohabit.house.store.contract import NO_ROOM, Row, Store, Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.identity import Credential, Identity, Invite
@@ -101,23 +102,74 @@ class OverlooksNumbersInTheSameCommit(MemoryStore):
 
 
 class IgnoresLeases(MemoryStore):
-    def lease(self, room: str, house: str, now: int, until: int) -> bool:
-        return True
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
+        return dict.fromkeys([NO_ROOM, *rooms], 1)
 
 
-class LeasesNeverExpire(MemoryStore):
-    def lease(self, room: str, house: str, now: int, until: int) -> bool:
-        return super().lease(room, house, 0, until)
+class LeasesNeverEnd(MemoryStore):
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
+        return super().lease(rooms, house, 100, epoch)
 
 
-class RefusesToRenewALease(MemoryStore):
-    def lease(self, room: str, house: str, now: int, until: int) -> bool:
-        return room not in self._leases and super().lease(room, house, now, until)
+class RaisesTheEpochWhenALeaseIsRenewed(MemoryStore):
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
+        mine = super().lease(rooms, house, ms, epoch).keys() - {NO_ROOM}
+        super().release(list(mine), house)
+        return super().lease(list(mine), house, ms, epoch)
+
+
+class LeasesToAHouseThatIsOut(MemoryStore):
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
+        return super().lease(rooms, house, ms)
+
+
+class ChecksNoEpochOfAHouse(MemoryStore):
+    def commit(self, writes: Sequence[Write]) -> None:
+        for write in writes:
+            if write.holder and not write.room and write.holder[0] in self._leases._houses:
+                write.holder = write.holder[0], self._leases._houses[write.holder[0]][1]
+        super().commit(writes)
+
+
+class ForgetsARoomWhenItsOldEntriesGo(MemoryStore):
+    def _forget(self, room: str, before: int) -> None:
+        super()._forget(room, before)
+        self._of(room).named = set()
 
 
 class AnybodyReleasesALease(MemoryStore):
-    def release(self, room: str, house: str) -> None:
-        self._leases.pop(room, None)
+    def release(self, rooms: Sequence[str], house: str) -> None:
+        for room in rooms:
+            self._leases.forget(room)
+
+
+class ChecksNoHolder(MemoryStore):
+    def commit(self, writes: Sequence[Write]) -> None:
+        super().commit([structs.replace(write, holder=None) for write in writes])
+
+
+class ChecksTheHolderOfEntriesOnly(MemoryStore):
+    def commit(self, writes: Sequence[Write]) -> None:
+        super().commit([write if write.lines else structs.replace(write, holder=None) for write in writes])
+
+
+class ChecksNoHolderWithoutARoom(MemoryStore):
+    def commit(self, writes: Sequence[Write]) -> None:
+        super().commit([write if write.room else structs.replace(write, holder=None) for write in writes])
+
+
+class WritesAfterALeaseHasEndedIfNobodyTookIt(MemoryStore):
+    def commit(self, writes: Sequence[Write]) -> None:
+        for house in {write.holder[0] for write in writes if write.holder}:
+            self.lease([], house, 100)
+        super().commit(writes)
+
+
+class LosesSavesWhenARoomIsWrittenAgain(MemoryStore):
+    def _write(self, write: Write, appended: bool) -> None:
+        if write.rewrite:
+            self._of(write.room).saves = {}
+        super()._write(write, appended)
 
 
 class DeletesCredentialsOfOtherRooms(MemoryStore):
@@ -141,10 +193,10 @@ class LeavesInvitesOfADeletedRoom(MemoryStore):
 
 class LeavesTheLeaseOfADeletedRoom(MemoryStore):
     def _delete(self, room: str) -> None:
-        lease = self._leases.get(room)
+        lease = self._leases._held.get(room)
         super()._delete(room)
         if lease is not None:
-            self._leases[room] = lease
+            self._leases._held[room] = lease
 
 
 class DeletesRoomsAfterEverythingElse(MemoryStore):
@@ -237,10 +289,21 @@ BROKEN: list[tuple[type[MemoryStore], str]] = [
     (HalfCommits, "a failed commit deletes nothing"),
     (AcceptsNumbersTwice, "a commit with a number that is taken leaves nothing"),
     (OverlooksNumbersInTheSameCommit, "a number given twice in one commit is refused"),
-    (IgnoresLeases, "a lease keeps other houses out until it expires"),
+    (IgnoresLeases, "a lease keeps other houses out until it ends"),
     (IgnoresLeases, "one of many houses gets the lease"),
-    (LeasesNeverExpire, "a lease keeps other houses out until it expires"),
-    (RefusesToRenewALease, "a lease can be renewed"),
+    (LeasesNeverEnd, "a lease keeps other houses out until it ends"),
+    (RaisesTheEpochWhenALeaseIsRenewed, "all leases of a house are renewed together and keep their epochs"),
+    (ChecksNoHolder, "a house whose lease has ended writes nothing"),
+    (ChecksNoHolderWithoutARoom, "a house whose lease has ended writes nothing"),
+    (ChecksTheHolderOfEntriesOnly, "a house whose lease has ended writes nothing"),
+    (WritesAfterALeaseHasEndedIfNobodyTookIt, "a house whose lease has ended writes nothing"),
+    (LeasesToAHouseThatIsOut, "a house from which another took a room is out until it begins again"),
+    (ChecksNoEpochOfAHouse, "a house from which another took a room is out until it begins again"),
+    (
+        ForgetsARoomWhenItsOldEntriesGo,
+        "the rooms that name an identity are known until they are deleted or written again",
+    ),
+    (LosesSavesWhenARoomIsWrittenAgain, "saves are kept by room and name and replaced"),
     (AnybodyReleasesALease, "a lease is released by its holder alone"),
     (DeletesCredentialsOfOtherRooms, "a deletion forgets everything of that room and nothing else"),
     (DeletesCredentialsOfNoRoom, "a deletion forgets everything of that room and nothing else"),

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from cohabit.errors import BadArgs, CohabitError, TooLarge, UnknownCommand
 from cohabit.faces.addresses import network_of
 from cohabit.faces.guard import answering, bearer
-from cohabit.faces.metrics import metrics_for
+from cohabit.faces.metrics import metrics_for, numbers_by_worker, summed
 from cohabit.faces.openapi import openapi
 from cohabit.house.access.codes import LIFE_MS
 from cohabit.house.access.strangers import knock
@@ -72,11 +72,13 @@ def http_routes(house: House) -> list[Route]:
         return _json((await house.signing.load()).public_jwk)
 
     async def health(request: Request) -> Response:
-        broken = len(house.rooms.problems)
-        return _json({"ok": not broken, "version": __version__, "rooms": len(house.rooms), "broken_rooms": broken})
+        parts = await numbers_by_worker(house)
+        total, workers = summed(parts), len(parts) - 1
+        said = {"ok": not total.broken, "version": __version__, "rooms": total.rooms, "broken_rooms": total.broken}
+        return _json({**said, **({"workers": workers} if workers else {})})
 
     async def metrics(request: Request) -> Response:
-        return Response(metrics_for(house, request), media_type="text/plain; version=0.0.4")
+        return Response(await metrics_for(house, request), media_type="text/plain; version=0.0.4")
 
     async def document(request: Request) -> Response:
         return _json(openapi(house.settings.url))

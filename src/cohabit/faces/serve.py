@@ -46,6 +46,15 @@ class SideServer:
         self._listener: socket.socket | None = None
         self._problem = ""  # why it cannot listen
 
+    @property
+    def wanted(self) -> bool:
+        """Whether this process should listen, of those that run rooms of the house."""
+        return True
+
+    @property
+    def is_listening(self) -> bool:
+        return self._listener is not None and self._listener.fileno() >= 0
+
     def listen(self) -> None:
         """Take the port. If another program has it, ``connect_lines`` says so."""
         try:

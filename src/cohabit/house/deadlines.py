@@ -7,8 +7,10 @@ Linux tells how long a thread computed and how long it waited for the CPU. Elsew
 the process was kept from running: no more time is counted than there should have been between two measurements.
 """
 
+import os
 import sys
 import time
+from contextlib import suppress
 from typing import NamedTuple
 
 CHECKS = 8
@@ -37,6 +39,17 @@ def measure_thread(native_id: int | None) -> Measurement:
     except (OSError, ValueError, StopIteration):  # another system, or the thread has ended
         return Measurement()
     return Measurement(int(cpu) / 1e9, int(starved) / 1e9, int(switches.split()[1]), time.process_time())
+
+
+def starved_by_thread(process: int) -> dict[str, float]:
+    """How long each thread of a process could have run, but did not get the CPU. Empty where the system does not
+    tell."""
+    found: dict[str, float] = {}
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{process}/task"):
+            with suppress(OSError, ValueError), open(f"/proc/{process}/task/{thread}/schedstat") as times:
+                found[thread] = int(times.read().split()[1]) / 1e9
+    return found
 
 
 def counted_s(before: Measurement, after: Measurement, wall_s: float, gil_s: float) -> tuple[float, float]:

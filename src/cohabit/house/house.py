@@ -21,8 +21,10 @@ from cohabit.house.calls.context import Services
 from cohabit.house.calls.door import Door
 from cohabit.house.clock import Clock, SystemClock
 from cohabit.house.commands import HOUSE_COMMANDS
-from cohabit.house.lifecycle import creating, own_data, saves
+from cohabit.house.lifecycle import creating, own_data
 from cohabit.house.lifecycle.retention import Retention
+from cohabit.house.nodes.ledger import LedgerElsewhere
+from cohabit.house.nodes.node import Node
 from cohabit.house.overload import OverloadLog
 from cohabit.house.reading import feed
 from cohabit.house.running.calls import Deliver as DeliverReply
@@ -42,6 +44,7 @@ from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.house.store.writer import Writer
 from cohabit.house.streams.subscriptions import Deliver, Outboxes, Subscription
+from cohabit.house.struct_types import build_struct_types
 from cohabit.house.threads import run_in_thread
 from cohabit.model.identity import Credential, Identity
 from cohabit.registry import load_protocol_names, make_connector
@@ -54,7 +57,13 @@ class House:
     """Open one with ``async with House.open(settings) as house``."""
 
     def __init__(
-        self, store: Store, settings: Settings, clock: Clock, identities: Identities, dormant: bool = False
+        self,
+        store: Store,
+        settings: Settings,
+        clock: Clock,
+        identities: Identities,
+        dormant: bool = False,
+        node: Node | None = None,
     ) -> None:
         self.store = store
         self.settings = settings
@@ -70,11 +79,16 @@ class House:
         check_brain = partial(check_allowed, settings=settings)
         shared = Shared(
             self.writer, clock, settings, self.overload, self.outboxes, self._watchdog, list(self.commands),
-            check_brain, EgressBooks(),
+            check_brain, EgressBooks(), node.computing if node is not None else None,
         )  # fmt: skip
         self.rooms = Rooms(shared, store, self.id, dormant)
         self.broken = self.rooms.broken  # rooms that could not be opened, and why
-        self.ledger = Ledger(self.rooms)
+        self.node = node
+        if node is not None:
+            self.rooms.is_elsewhere = node.directory.is_elsewhere
+        self.ledger = (
+            Ledger(self.rooms) if node is None or node.link is None else LedgerElsewhere(self.rooms, node.link)
+        )
         self.reopening = Reopening(self.rooms, clock)
         self.gate = Gate(clock, settings.public_url.rstrip("/"))
         self.signing = HouseKey(settings.folder if settings.data else None)
@@ -82,8 +96,9 @@ class House:
         self.bots = Bots(clock, settings, statuses)
         own = {Gate: self.gate, HouseKey: self.signing, AgentStatuses: statuses, Transcripts: self.bots.transcripts}
         self.services = Services(
-            clock, settings, store, self.writer, identities, self.rooms, self.ledger, self.commands, own, asyncio.Lock()
-        )
+            clock, settings, store, self.writer, identities, self.rooms, self.ledger, self.commands, own,
+            asyncio.Lock(),
+        )  # fmt: skip
         self.forgetting = own_data.Forgetting(self.services)
         own[own_data.Forgetting] = self.forgetting
         self.retention = Retention(self.services, self.forgetting)
@@ -98,6 +113,7 @@ class House:
         rooms.make_connector = lambda name, room, config: make_connector(name, self.services, room, config)
         rooms.events.on_slow = self.reopening.start
         rooms.events.on_removed = partial(credentials.members_removed, self.services)
+        rooms.events.removals_wait = self.node is not None
         rooms.on_closed = self.bots.stop_room
         if not rooms.dormant:
             rooms.events.on_roster = self.bots.start_bots
@@ -105,7 +121,6 @@ class House:
             self.identities.forget_room,
             self.gate.forget_room,
             rooms.shared.egress.forget_room,
-            partial(saves.delete, self.settings),
             self.bots.delete_room,
         ]
 
@@ -119,18 +134,22 @@ class House:
         store: Store | None = None,
         clock: Clock | None = None,
         dormant: bool = False,
+        node: Node | None = None,
     ) -> "AsyncIterator[House]":
         """A running house with every room of its store. Without a data folder, data is kept in memory only.
 
         In a ``dormant`` house time does not pass and no built-in player acts: use it to change credentials.
+        ``node``: it is one of several processes. It opens rooms only when it is told to (`house.nodes.control`).
         """
         settings = settings or Settings()
         load_protocol_names()
         load_features(split_names(settings.features))  # stored rooms may need them
-        kept: Store = store if store is not None else await run_in_thread("the store", partial(_open_store, settings))
+        if not dormant:
+            build_struct_types()
+        kept: Store = store if store is not None else await run_in_thread("the store", partial(open_store, settings))
         try:
             known = await run_in_thread("the store", partial(_known, kept))
-            house = cls(kept, settings, clock or SystemClock(), known, dormant)
+            house = cls(kept, settings, clock or SystemClock(), known, dormant, node)
         except BaseException:
             kept.close()
             raise
@@ -145,12 +164,14 @@ class House:
         if settings.heads_file:
             rooms.heads = await run_in_thread("the heads", partial(open_heads, settings, self.clock, rooms.heads_now))
         stored = await run_in_thread("the store", self.store.rooms)
-        if HOUSE_ROOM in stored and not rooms.dormant:
-            await self.forgetting.clean_house_record()
+        if self.node is None or self.node.link is None:
+            await run_in_thread("the leases", partial(rooms.leases.acquire, HOUSE_ROOM))
+            if HOUSE_ROOM in stored and not rooms.dormant:
+                await self.forgetting.clean_house_record()
         await self.ledger.open(HOUSE_ROOM in stored)
         for room_id in rooms.heads.missing([*stored, HOUSE_ROOM]) if rooms.heads is not None else ():
             log.error("room %s is in %s, but not in the store", room_id, settings.heads_file)
-        await rooms.open_all(stored)
+        await rooms.open_all(stored if self.node is None else ())
         if not rooms.dormant:
             self.retention.start()
 
@@ -163,6 +184,7 @@ class House:
         await self.bots.close()
         await self.door.close()
         await rooms.close()
+        await self.ledger.close()
         await run_in_thread("the writer", self.writer.close)
         if rooms.heads is not None:
             await rooms.heads.close()
@@ -230,7 +252,12 @@ class House:
         await self.rooms.connect(room_id, connector)
 
 
-def _open_store(settings: Settings) -> Store:
+def open_store(settings: Settings) -> Store:
+    """The store that the settings name."""
+    if settings.store:
+        from cohabit.house.store.postgres import PostgresStore
+
+        return PostgresStore(settings.store, settings.folder if settings.data else None)
     return SQLiteStore(settings.folder) if settings.data else MemoryStore()
 
 

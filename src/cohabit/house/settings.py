@@ -35,6 +35,22 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         int, _doc("port for clients of the Nexus, if the house has one, always on loopback; 0: none", ge=0, le=65535)
     ] = 9998
     data: Annotated[str, _doc("data folder; the command line uses a per-user folder by default")] = ""
+    store: Annotated[
+        str,
+        _doc(
+            "database for everything that must not be lost, such as postgresql://USER@HOST/NAME; by default SQLite in "
+            "the data folder"
+        ),
+    ] = ""
+    workers: Annotated[
+        int, _doc("processes that run the rooms; 1: the process that also accepts the connections", ge=1, le=256)
+    ] = 1
+    worker_timeout_s: Annotated[
+        float, _doc("a worker that does not answer for this long is killed, and its rooms open in the others", ge=0.5)
+    ] = 10.0
+    worker_memory_mb: Annotated[
+        int, _doc("a worker that uses more memory than this is killed, on Linux; 0: no limit", ge=0)
+    ] = 0
     public_url: Annotated[str, _doc("address that clients see, behind a reverse proxy")] = ""
     proxies: Annotated[
         str,
@@ -149,6 +165,11 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         _doc("in new rooms with bodies and rounds: a body sleeps after this long without a call; 0: never", ge=0),
     ] = 120
     beat_ms: Annotated[int, _doc("tick interval of real-time worlds", ge=10)] = 200
+
+    @property
+    def keeps_data(self) -> bool:
+        """Whether anything is left when the house is closed."""
+        return bool(self.data or self.store)
 
     @property
     def folder(self) -> Path:

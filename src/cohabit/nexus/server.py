@@ -61,9 +61,13 @@ class NexusServer(SideServer):
             yield f"  {clean(handle):<12} curl -H 'Authorization: Bearer {token}' {url}/nexus/{clean(handle)}"
         yield ""
 
+    @property
+    def wanted(self) -> bool:
+        return nexus_room(self.house) is not None
+
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        if nexus_room(self.house) is not None:
+        if self.wanted:
             self.listen()
         async with super().serving():
             yield

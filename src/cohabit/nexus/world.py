@@ -75,6 +75,7 @@ class Nexus(SeparateWorld):
         show_legal=False,
     )  # fmt: skip
     connector = "nexus"
+    is_of_house = True
     refresh_for_members = True
     how_to_connect = "start it with `cohabit serve`"
 

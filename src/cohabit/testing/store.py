@@ -14,7 +14,7 @@ from itertools import repeat
 from pathlib import Path
 
 from cohabit.errors import BadArgs, CohabitError, StorageFailed
-from cohabit.house.store.contract import Row, Store, Write
+from cohabit.house.store.contract import NO_ROOM, Holder, Row, Store, Write
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.record import Entry
 from cohabit.model.refusals import REFUSALS_KEPT, Refusal
@@ -24,6 +24,8 @@ Claim = Callable[[Store], None]
 SHARED_COMMITS = 60
 """How many commits are made while other threads read."""
 READERS = 3
+LONG_MS = 600_000
+"""How long a lease lasts that must not end while a claim is checked."""
 
 
 def check_store(make: Callable[[], Store], *, open_backup: Callable[[str], Store] | None = None) -> None:
@@ -88,7 +90,7 @@ def _full_room(room: str) -> Write:
         identities=[Identity(f"i-{room}", "Ann", "human")],
         credentials=[Credential(f"here-{room}".encode(), f"i-{room}", room), Credential(f"any-{room}".encode(), "i")],
         invites=[_invite(f"v-{room}", room)],
-        egress=[(f"{room} 1", b"a"), (f"{room} 2", room.encode())],
+        egress=[(f"{room} 1", b"a"), (f"{room} 2", room.encode())], saves=[("evening", room.encode())],
     )  # fmt: skip
 
 
@@ -105,6 +107,7 @@ def _of_room(store: Store, room: str) -> list[object]:
         store.snapshots(room),
         store.refusals(room),
         store.egress(room),
+        [(name, store.save(room, name)) for name in store.saves(room)],
     ]
 
 
@@ -128,7 +131,7 @@ def _expect_failure(store: Store, writes: Sequence[Write], why: str) -> None:
 
 # -- entries --------------------------------------------------------------------------------------
 def an_empty_store_has_nothing(store: Store) -> None:
-    _expect(_everything(store, ["den"]), [[], [], [], [], [], -1, [], [], []], "an empty store")
+    _expect(_everything(store, ["den"]), [[], [], [], [], [], -1, [], [], [], []], "an empty store")
 
 
 def entries_are_kept_to_the_byte(store: Store) -> None:
@@ -264,7 +267,7 @@ def identities_credentials_and_invites_are_kept_and_replaced(store: Store) -> No
     _expect(store.identities(), [ann, bob], "the identities, sorted by id")
     _expect(store.credentials(), [key, other], "the credentials, sorted by hash")
     _expect(store.invites(), [invite, last], "the invites, sorted by id")
-    ann, key = Identity("i1", "Anna"), Credential(b"\x00\xff", "i1", None, revoked=True)
+    ann, key = Identity("i1", "Anna"), Credential(b"\x00\xff", "i1", None, revoked=True, ended="left")
     invite = Invite("v1", b"\x02", "den", "m1", "cat", uses=0, revoked=True)
     store.commit([Write("den", identities=[ann], credentials=[key], invites=[invite])])
     _expect(store.identities(), [ann, bob], "the identities after one was replaced")
@@ -277,6 +280,18 @@ def counts_of_egress_are_kept_by_room_and_key_and_replaced(store: Store) -> None
     store.commit([Write("den", egress=[("b", b"3")])])
     _expect(store.egress("den"), [b"1", b"3"], "the counts of a room, sorted by key")
     _expect([store.egress("other"), store.egress("none")], [[b"other"], []], "the counts of other rooms")
+
+
+def saves_are_kept_by_room_and_name_and_replaced(store: Store) -> None:
+    odd = bytes(range(256)) * 400
+    store.commit(
+        [Write("den", saves=[("noon/1", b"first"), ("Dawn", odd)]), Write("other", saves=[("Dawn", b"theirs")])]
+    )
+    store.commit([Write("den", _lines(1), (0, b"s"), saves=[("noon/1", b"second")], rewrite=True)])
+    _expect(store.saves("den"), ["Dawn", "noon/1"], "the names of the saves of a room, sorted")
+    found = [store.save("den", "noon/1"), store.save("den", "Dawn"), store.save("other", "Dawn")]
+    _expect(found, [b"second", odd, b"theirs"], "the saves")
+    _expect([store.save("den", "dawn"), store.save("none", "Dawn")], [None, None], "saves that there are not")
 
 
 def profiles_are_kept_by_identity_and_replaced(store: Store) -> None:
@@ -307,10 +322,9 @@ def a_deletion_forgets_everything_of_that_room_and_nothing_else(store: Store) ->
     store.commit([_full_room("other")])
     other = _of_room(store, "other")
     store.commit([_full_room("den")])
-    for room in ("den", "other"):
-        store.lease(room, "house 1", 0, 100)
+    store.lease(["den", "other"], "house 1", LONG_MS)
     store.commit([Write("den", delete=True)])
-    _expect(_of_room(store, "den"), [[], -1, [], [], []], "the rest of a room that was deleted")
+    _expect(_of_room(store, "den"), [[], -1, [], [], [], []], "the rest of a room that was deleted")
     _expect(_of_room(store, "other"), other, "another room")
     _expect(store.rooms(), ["other"], "the rooms")
     _expect([invite.id for invite in store.invites()], ["v-other"], "the invites")
@@ -318,8 +332,7 @@ def a_deletion_forgets_everything_of_that_room_and_nothing_else(store: Store) ->
     _expect([identity.id for identity in store.identities()], ["i-den", "i-other"], "the identities")
     left = [credential.hash for credential in store.credentials()]
     _expect(left, [b"any-den", b"any-other", b"here-other"], "the credentials")
-    _expect(store.lease("den", "house 2", 10, 100), True, "a lease of a room that was deleted")
-    _expect(store.lease("other", "house 2", 10, 100), False, "another house gets the lease of another room")
+    _expect(_got(store, "house 2", "den", "other"), ["den"], "the leases that another house gets after a deletion")
 
 
 def a_deleted_room_can_be_made_again(store: Store) -> None:
@@ -342,10 +355,12 @@ def a_rewritten_room_has_only_the_new_record_and_keeps_its_invites(store: Store)
     _expect((store.snapshots("den"), store.refusals("den")), ([b"new"], _refusals([4], "new")), "the rest of it")
     _expect(_of_room(store, "other"), other, "another room")
     _expect([invite.id for invite in store.invites()], ["v-den", "v-other"], "the invites")
+    _expect(store.egress("den"), [b"a", b"den"], "what left a room that was written again")
 
 
 def a_forgotten_identity_is_gone_with_its_credentials_its_profile_and_what_was_sent_to_it(store: Store) -> None:
     store.commit([_full_room("den"), _full_room("other"), Write(profiles=[("i-den", b"mine"), ("i-other", b"theirs")])])
+    store.commit([Write(credentials=[Credential(b"any-other", "i", label="for i-den")])])
     store.commit(
         [Write("den", egress=[("i-den\nx", b"1"), ("i-den2\nx", b"2")]), Write("other", egress=[("i-den\n", b"3")])]
     )
@@ -371,40 +386,118 @@ def the_rooms_that_name_an_identity_are_known_until_they_are_deleted_or_written_
     store.commit([Write("cellar", delete=True), Write("attic", _lines(2), (1, b"s"), rewrite=True)])
     _expect((store.rooms_naming(who), store.rooms_naming(other)), (["den"], ["den"]), "the rooms that still name it")
     _expect(store.rooms_naming("i-"), [], "the rooms that name nobody")
+    store.commit([Write("den", _lines(2, start=1), (1, b"s"))])
+    store.commit([Write("den", (), (2, b"s"), forget_before=2)])
+    _expect((_numbers(store, "den"), store.rooms_naming(who)), ([2], ["den"]), "a room whose old entries named it")
 
 
 # -- leases ---------------------------------------------------------------------------------------
-def a_lease_keeps_other_houses_out_until_it_expires(store: Store) -> None:
-    _expect(store.lease("den", "house 1", 100, 200), True, "a lease of a free room")
-    _expect(store.lease("den", "house 2", 199, 300), False, "another house gets a lease before it expires")
-    _expect(store.lease("other", "house 2", 199, 300), True, "a lease of another room")
-    _expect(store.lease("den", "house 2", 200, 300), True, "a lease that has expired")
-    _expect(store.lease("den", "house 1", 250, 350), False, "the former house gets the lease back")
+def _got(store: Store, house: str, *rooms: str, ms: int = LONG_MS) -> list[str]:
+    """The rooms that a house gets."""
+    return sorted(store.lease(rooms, house, ms).keys() - {NO_ROOM})
 
 
-def a_lease_can_be_renewed(store: Store) -> None:
-    store.lease("den", "house 1", 100, 200)
-    _expect(store.lease("den", "house 1", 150, 400), True, "the holder renews a lease")
-    _expect(store.lease("den", "house 2", 300, 500), False, "another house gets a lease that was renewed")
-    _expect(store.lease("den", "house 1", 450, 600), True, "the holder renews an expired lease that nobody else took")
-    _expect(store.lease("den", "house 2", 599, 700), False, "another house gets a lease that was renewed late")
+def a_lease_keeps_other_houses_out_until_it_ends(store: Store) -> None:
+    _expect(_got(store, "house 1", "den"), ["den"], "a lease of a free room")
+    _expect(_got(store, "house 2", "den", "other"), ["other"], "the leases of another house before the first ends")
+    _expect(_got(store, "house 1", "den", ms=0), ["den"], "the holder lets its lease end now")
+    _expect(_got(store, "house 2", "den"), ["den"], "a lease that has ended")
+    _expect(_got(store, "house 1", "den"), [], "the former house gets the lease back")
+    _expect(_got(store, "house 2", "den", "other"), ["den", "other"], "the leases of the house that has both")
+
+
+def all_leases_of_a_house_are_renewed_together_and_keep_their_epochs(store: Store) -> None:
+    first = store.lease(["den", "attic"], "house 1", LONG_MS)
+    _expect(sorted(first), [NO_ROOM, "attic", "den"], "two leases, and the house")
+    store.lease([], "house 1", 0, first[NO_ROOM])
+    renewed = store.lease(["den"], "house 1", LONG_MS, first[NO_ROOM])
+    wanted = {NO_ROOM: first[NO_ROOM], "den": first["den"]}
+    _expect(renewed, wanted, "a lease that has ended, that nobody else took, and that was renewed")
+    _expect(_got(store, "house 2", "den", "attic"), [], "the leases of another house after one of both was renewed")
 
 
 def a_lease_is_released_by_its_holder_alone(store: Store) -> None:
-    store.lease("den", "house 1", 100, 200)
-    store.release("den", "house 2")
-    _expect(store.lease("den", "house 2", 150, 300), False, "a house gets a lease by releasing that of another")
-    store.release("den", "house 1")
-    store.release("den", "house 1")
-    _expect(store.lease("den", "house 2", 150, 300), True, "a lease that was released")
+    before = store.lease(["den", "attic"], "house 1", LONG_MS)
+    store.release(["den"], "house 2")
+    _expect(_got(store, "house 2", "den"), [], "a house gets a lease by releasing that of another")
+    store.release(["den"], "house 1")
+    store.release(["den", "nowhere"], "house 1")
+    _expect(_got(store, "house 2", "den", "attic"), ["den"], "a lease that was released, and one that was not")
+    store.release(["den"], "house 2")
+    again = store.lease(["den"], "house 1", LONG_MS)
+    _expect(again["den"] > before["den"], True, "the epoch of a room is higher after another house had it")
 
 
 def one_of_many_houses_gets_the_lease(store: Store) -> None:
     houses = [f"house {i}" for i in range(8)]
     for room in (f"r{i}" for i in range(10)):
         with ThreadPoolExecutor(len(houses)) as pool:
-            got = list(pool.map(store.lease, repeat(room), houses, repeat(0), repeat(100)))
-        _expect(sum(got), 1, f"houses that got the lease of room {room}")
+            got = list(pool.map(store.lease, repeat([room]), houses, repeat(LONG_MS)))
+        _expect(sum(room in each for each in got), 1, f"houses that got the lease of room {room}")
+
+
+def a_house_from_which_another_took_a_room_is_out_until_it_begins_again(store: Store) -> None:
+    first = store.lease(["den", "other"], "house 1", LONG_MS)
+    store.lease([], "house 1", 0, first[NO_ROOM])
+    _expect(_got(store, "house 2", "den"), ["den"], "a lease that has ended")
+    _expect(store.lease(["other"], "house 1", LONG_MS, first[NO_ROOM]), {}, "the leases of the house that is out")
+    of_no_room = Write(identities=[Identity("i-new", "N")], holder=("house 1", first[NO_ROOM]))
+    _expect_failure(store, [of_no_room], "the epoch of a house that is out, and no room")
+    again = store.lease(["den", "other"], "house 1", LONG_MS)
+    _expect(sorted(again), [NO_ROOM, "other"], "the leases of the house after it began again")
+    _expect(again[NO_ROOM] > first[NO_ROOM] and again["other"] > first["other"], True, "its epochs are higher")
+    _expect_failure(store, [of_no_room], "the epoch that a house had before it was out, and no room")
+    _expect_failure(store, [Write("other", _lines(1), holder=("house 1", first["other"]))], "the epoch from before")
+    _expect(store.identities(), [], "the identities")
+    store.commit([Write(identities=[Identity("i-new", "N")], holder=("house 1", again[NO_ROOM]))])
+    _expect(len(store.identities()), 1, "the identities after a write of the house that began again")
+
+
+def a_house_whose_lease_has_ended_writes_nothing(store: Store) -> None:
+    """As if it had been paused, with the next writes ready."""
+    epoch = store.lease(["den", "other"], "house 1", LONG_MS)
+    mine = {room: ("house 1", epoch[room]) for room in ("den", "other")}
+    store.commit([_held_by(_full_room("den"), mine["den"]), _held_by(_full_room("other"), mine["other"])])
+    before = _everything(store, ["den", "other"])
+    late = [
+        Write("den", _lines(1, start=10)),
+        Write("den", (), (10, b"late")),
+        Write("den", refusals=_refusals([7])),
+        Write("den", forget_before=5),
+        Write("den", egress=[("late", b"x")]),
+        Write("den", saves=[("late", b"x")]),
+        Write("den", credentials=[Credential(b"late", "i")]),
+        Write("den", _lines(1), (0, b"late"), rewrite=True),
+        Write("den", delete=True),
+    ]
+
+    def nothing_is_written(holder: Holder, why: str) -> None:
+        for write in late:
+            _expect_failure(store, [Write(identities=[Identity("i-new", "N")]), _held_by(write, holder)], why)
+        _expect(_everything(store, ["den", "other"]), before, f"the store after writes with {why}")
+
+    nothing_is_written(("house 2", epoch["den"]), "a holder that never had the room")
+    nothing_is_written(("house 1", epoch["den"] + 1), "an epoch that never was")
+    of_no_room = _held_by(Write(credentials=[Credential(b"late", "i")]), ("house 1", epoch[NO_ROOM]))
+    wrong = _held_by(Write(credentials=[Credential(b"late", "i")]), ("house 1", epoch[NO_ROOM] + 1000))
+    _expect_failure(store, [wrong], "an epoch that the house never had, and no room")
+    store.lease([], "house 1", 0, epoch[NO_ROOM])
+    _expect_failure(store, [of_no_room], "a house whose leases have ended, and no room")
+    nothing_is_written(mine["den"], "a lease that has ended")
+    store.commit([_held_by(Write("den"), mine["den"])])  # a write of nothing waits, and is no write to the room
+    taken = store.lease(["den"], "house 2", LONG_MS)
+    again = store.lease(["other"], "house 1", LONG_MS)
+    nothing_is_written(mine["den"], "a lease that another house has taken")
+    store.commit([_held_by(of_no_room, ("house 1", again[NO_ROOM]))])
+    _expect(b"late" in {credential.hash for credential in store.credentials()}, True, "a write of a house with leases")
+    theirs = _held_by(Write("den", _lines(1, start=10)), ("house 2", taken["den"]))
+    store.commit([theirs, _held_by(Write("other", _lines(1, start=10)), ("house 1", again["other"]))])
+    _expect((store.head("den"), store.head("other")), (10, 10), "the heads after each holder wrote to its room")
+
+
+def _held_by(write: Write, holder: Holder) -> Write:
+    write.holder = holder
+    return write
 
 
 # -- threads --------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ from cohabit.faces.workers import serving
 from cohabit.faces.workers.passing import Passage, Passages
 from cohabit.faces.workers.serving import listen_for_nodes, serve_front, serve_node
 from cohabit.house.clock import Clock
+from cohabit.house.directory import MOVING
 from cohabit.house.house import House
-from cohabit.house.nodes.directory import MOVING
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.settings import Settings
 from cohabit.house.store.identities import Identities

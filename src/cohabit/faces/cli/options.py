@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import inf
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,7 +14,9 @@ import msgspec
 from cohabit.errors import Unauthorized, UnknownRoom
 from cohabit.faces.cli.say import UsageError
 from cohabit.house.settings import Settings, load_settings, settings_table
+from cohabit.house.store.contract import LastingStore
 from cohabit.house.store.sqlite import SQLiteStore
+from cohabit.house.store.sqlite_opening import DATABASE_NAME
 from cohabit.model.suggest import nearest
 from cohabit.registry import TOKEN_VARIABLES
 
@@ -30,6 +33,7 @@ def settings_options(parser: argparse.ArgumentParser) -> None:
 
 def data_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", help="the data folder (default: COHABIT_DATA, or a folder in your home directory)")
+    parser.add_argument("--store", help="the database of the house, if it is not in the data folder (COHABIT_STORE)")
 
 
 def settings_of(args: argparse.Namespace) -> Settings:
@@ -40,29 +44,39 @@ def settings_of(args: argparse.Namespace) -> Settings:
 
 
 def data_hint(args: argparse.Namespace) -> str:
-    """The option to add to a hint, so it refers to the same folder."""
+    """The options to add to a hint, so it refers to the same house. Not an address: it may contain a password."""
     return f" --data {args.data}" if getattr(args, "data", None) else ""
 
 
 @contextmanager
-def open_store(args: argparse.Namespace) -> Iterator[SQLiteStore]:
-    """Open the store of a data folder for reading. A house may be running on it."""
-    folder = settings_of(args).folder
-    if not (folder / "cohabit.db").is_file():
-        raise UnknownRoom(f"no house in {folder} yet; create one with `cohabit up`, or give another folder with --data")
-    store = SQLiteStore(folder, lock=False)
+def open_store(args: argparse.Namespace) -> Iterator[LastingStore]:
+    """Open the store of a house for reading. The house may be running."""
+    settings = settings_of(args)
+    store: LastingStore
+    if settings.store:
+        from cohabit.house.store.postgres import PostgresStore
+
+        store = PostgresStore(settings.store, read_only=True)
+    else:
+        need_house(settings.folder)
+        store = SQLiteStore(settings.folder, lock=False)
     try:
         yield store
     finally:
         store.close()
 
 
-def need_room(store: SQLiteStore, room: str) -> str:
+def need_house(folder: Path) -> None:
+    if not (folder / DATABASE_NAME).is_file():
+        raise UnknownRoom(f"no house in {folder} yet; create one with `cohabit up`, or give another folder with --data")
+
+
+def need_room(store: LastingStore, room: str) -> str:
     """Return the name if there is such a room."""
     rooms = store.rooms()
     if room not in rooms:
         there = f"its rooms are {', '.join(rooms)}" if rooms else "it has no rooms yet"
-        raise UnknownRoom(f"no room {room!r} in {store.folder}; {there}", did_you_mean=nearest(room, rooms, 2))
+        raise UnknownRoom(f"no room {room!r} in {store.place}; {there}", did_you_mean=nearest(room, rooms, 2))
     return room
 
 

@@ -15,15 +15,14 @@ import msgspec
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, UnknownAsset
 from cohabit.faces.cli.options import data_option, need_room, open_store
-from cohabit.faces.cli.running import told_lines
 from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, tell, view_text
+from cohabit.faces.cli.showing import told_lines
 from cohabit.feature_registry import load_features
 from cohabit.house.settings import split_names
-from cohabit.house.store.contract import Row
+from cohabit.house.store.contract import LastingStore, Row
 from cohabit.house.store.heads import expected as heads_file_expects
 from cohabit.house.store.heads import read_heads, read_key
 from cohabit.house.store.loading import known_world, world_from
-from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.seat import ALL
 from cohabit.model.suggest import nearest
 from cohabit.registry import trusted_source
@@ -45,7 +44,7 @@ class Source(NamedTuple):
     make_world: MakeWorld = known_world
 
 
-def from_store(store: SQLiteStore, room: str, world: str | None = None) -> Source:
+def from_store(store: LastingStore, room: str, world: str | None = None) -> Source:
     snapshots = [Snapshot.decode(each) for each in reversed(store.snapshots(need_room(store, room)))]
     make = world_from(world or snapshots[-1].state.source)
     return Source(room, store.lines(room, -1), store.head(room) + 1, snapshots, make)

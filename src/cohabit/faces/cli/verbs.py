@@ -48,6 +48,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         Verb("export", "ROOM", "write a record as JSON lines", "records"),
         Verb("egress", "ROOM", "export what was sent to the members' backends, signed, or verify that", "egress"),
         Verb("backup", "FILE", "copy the whole store to one file", "records"),
+        Verb("move", "", "move a house to PostgreSQL, or back to a data folder", "move"),
     ),
     "Research": (
         Verb("match", "WORLD BRAIN BRAIN …", "play games between agents, and compare them", "match"),

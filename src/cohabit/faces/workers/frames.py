@@ -21,8 +21,8 @@ from cohabit.faces.direct import DirectProtocol
 from cohabit.faces.workers.peers import Peers, away, gone
 from cohabit.faces.workers.routing import is_relayed
 from cohabit.faces.ws import MAX_PENDING_BYTES, MAX_PENDING_CALLS, Connection, Request
+from cohabit.house.directory import MOVING
 from cohabit.house.house import House
-from cohabit.house.nodes.directory import MOVING
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.model.identity import Credential
 

@@ -21,7 +21,7 @@ from cohabit.faces.serve import GuestServer
 from cohabit.faces.workers.passing import MAX_PASSED_BYTES, Take
 from cohabit.faces.workers.peers import gone
 from cohabit.faces.workers.routing import IN_BODY, room_of, token_of
-from cohabit.house.nodes.directory import Directory, PassedOn
+from cohabit.house.directory import Directory, PassedOn
 from cohabit.house.store.identities import Identities
 
 

@@ -16,9 +16,9 @@ from cohabit.client import ConnectionLost
 from cohabit.errors import Busy, CohabitError, Internal, by_code
 from cohabit.faces.http import body_args, into_body
 from cohabit.faces.workers.exchange import NodeGone, NodeLost, Pool
+from cohabit.house.calls.across import IS_PART, QUESTIONS
+from cohabit.house.directory import Directory
 from cohabit.house.house import House
-from cohabit.house.nodes.across import IS_PART, QUESTIONS
-from cohabit.house.nodes.directory import Directory
 from cohabit.model.identity import Credential
 
 CALL: Final = "/node/call"

@@ -18,8 +18,8 @@ from cohabit.faces.http import MAX_JOIN_BODY
 from cohabit.faces.workers.exchange import Exchange, NodeGone, NodeLost
 from cohabit.faces.workers.peers import ASK, CALL, Peers, answer_node, away, gone, lost
 from cohabit.faces.workers.routing import IN_BODY, as_from_client, is_relayed, room_of, token_of
+from cohabit.house.directory import MOVING
 from cohabit.house.house import House
-from cohabit.house.nodes.directory import MOVING
 
 OF_THE_CONNECTION: Final = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"upgrade", b"expect"}

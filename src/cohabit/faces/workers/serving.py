@@ -22,9 +22,9 @@ from cohabit.faces.workers.passing import Arrivals
 from cohabit.faces.workers.peers import Peers
 from cohabit.faces.workers.relay import Relay
 from cohabit.faces.ws import WsFace
+from cohabit.house.calls.across import Nodes
+from cohabit.house.directory import Directory, PassedOn
 from cohabit.house.house import House
-from cohabit.house.nodes.across import Nodes
-from cohabit.house.nodes.directory import Directory, PassedOn
 
 if TYPE_CHECKING:
     from cohabit.faces.mcp.server import McpFace

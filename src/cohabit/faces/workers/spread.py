@@ -15,8 +15,8 @@ from cohabit.faces.mcp.backend import InHouse, Stop, Tell
 from cohabit.faces.mcp.remote import Feed
 from cohabit.faces.workers.peers import Peers, away, gone
 from cohabit.house.calls.command_list import SCHEMAS, CommandInfo, Schemas
+from cohabit.house.directory import MOVING
 from cohabit.house.house import House
-from cohabit.house.nodes.directory import MOVING
 from cohabit.house.reading.introduction import INTRODUCTION, Introduction
 from cohabit.model.identity import Credential
 

@@ -12,8 +12,8 @@ from typing import Annotated
 from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized, UnknownAsset
+from cohabit.house.calls.across import Args, Ask, ask_others, question, where_room_is
 from cohabit.house.calls.context import HouseContext, Services
-from cohabit.house.nodes.across import Args, Ask, ask_others, question, where_room_is
 from cohabit.house.running.calls import Check, SystemCall
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.contract import Write
@@ -226,15 +226,19 @@ async def revoke_and_store(house: Services, credentials: Sequence[Credential]) -
     await house.writer.submit(Write(credentials=house.identities.revoke(credentials)))
 
 
-def members_removed(house: Services, runner: RoomRunner, members: Sequence[Member]) -> None:
-    """Revoke the credentials of removed members for this room."""
+def members_removed(house: Services, runner: RoomRunner, members: Sequence[Member]) -> "asyncio.Future[None] | None":
+    """Revoke the credentials of removed members for this room. Returns a future for when that is stored."""
     state, now = runner.room.state, house.clock.now()
+    gone: list[Credential] = []
     for member in members:
         who = member.identity
         why: Ended = "blocked" if who in state.blocked else "left" if who in state.former else "removed"
-        gone = house.identities.end(who, runner.id, why, now) if who else []
-        if gone:
-            house.writer.submit(Write(credentials=gone)).add_done_callback(_log_failure)
+        gone += house.identities.end(who, runner.id, why, now) if who else []
+    if not gone:
+        return None
+    stored = house.writer.submit(Write(credentials=gone))
+    stored.add_done_callback(_log_failure)
+    return stored
 
 
 def _log_failure(done: "asyncio.Future[None]") -> None:

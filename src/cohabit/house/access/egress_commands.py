@@ -5,9 +5,9 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.house.access.signing import EGRESS, EgressExport, EgressOfBackend, EgressOfMember, HouseKey
+from cohabit.house.calls.across import where_room_is
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.calls.resolve import unknown_room
-from cohabit.house.nodes.across import where_room_is
 from cohabit.house.running.egress import STEP_TIMES, Account, up
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.running.runner import RoomRunner

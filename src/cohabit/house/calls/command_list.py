@@ -7,9 +7,9 @@ from weakref import WeakKeyDictionary
 from msgspec import Meta, Struct, structs
 
 from cohabit.errors import UnknownAsset
+from cohabit.house.calls.across import Args, Ask
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import may_join, unknown_room
-from cohabit.house.nodes.across import Args, Ask
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.suggest import nearest

@@ -15,10 +15,10 @@ from hashlib import sha256
 from typing import Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Disabled, Unauthorized, UnknownCommand, internal_error
+from cohabit.house.calls.across import ask_nodes
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import resolve
 from cohabit.house.calls.waiting import Wait
-from cohabit.house.nodes.across import ask_nodes
 from cohabit.house.overload import OverloadLog
 from cohabit.house.running.calls import Call, Deliver
 from cohabit.house.running.egress import Account, measured

@@ -1,6 +1,6 @@
 """The first step of a call: which command, in which room, by which member."""
 
-from cohabit.errors import BadArgs, CohabitError, PermissionDenied, Quarantined, UnknownCommand, UnknownRoom
+from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, Quarantined, UnknownCommand, UnknownRoom
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.running.runner import RoomRunner
@@ -95,6 +95,8 @@ def _resolve_broken(house: Services, credential: Credential, room: str, name: st
         if not is_host:
             raise PermissionDenied("only a house host can reopen a room that could not be opened")
         return HouseContext(house, credential, command, broken_room=room)
+    if isinstance(broken, Busy):  # it is being opened
+        raise broken
     raise Quarantined(f"room {room} could not be opened: {broken.message}")
 
 

@@ -3,6 +3,7 @@
 import logging
 import re
 import secrets
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from cohabit.errors import AskerError, BadArgs, Busy, CohabitError, Conflict, Ga
 from cohabit.feature_registry import load_features
 from cohabit.house.access.signing import check_key
 from cohabit.house.agents.brains import check_makeable
+from cohabit.house.calls.across import is_elsewhere
 from cohabit.house.calls.context import Services
-from cohabit.house.nodes.across import is_elsewhere
 from cohabit.house.settings import split_names
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import FOR_A_PERSON, Identities, hashed, make_token, new_identity
@@ -32,6 +33,12 @@ log = logging.getLogger("cohabit")
 SAFE_SEED_BITS = 64
 """Nobody can try all seeds of this size."""
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+TRIES = 8
+"""How many ids are tried that another process takes first."""
+
+
+class Taken(Conflict):
+    """Another process of this house, or another house, has a room of this id."""
 
 
 async def create_room(
@@ -39,7 +46,20 @@ async def create_room(
 ) -> tuple[str, dict[str, str]]:
     """Returns the id of the room and a token for each member. The tokens cannot be retrieved later."""
     await _check_brains(check_scenario(scenario), house.settings.agents_dollars or None)
-    name = room_id or _free_id(house, scenario.scenario)
+    taken: list[str] = []
+    while True:
+        name = room_id or _free_id(house, scenario.scenario, taken)
+        try:
+            return name, await _create(house, scenario, name, seed, owner)
+        except Taken:  # by another process, at the same time
+            taken.append(name)
+            if room_id is not None or len(taken) >= TRIES:
+                raise
+
+
+async def _create(
+    house: Services, scenario: Scenario, name: str, seed: int | str | None, owner: Identity | None
+) -> dict[str, str]:
     if not ROOM_ID.fullmatch(name):
         raise BadArgs("a room id may contain lower-case letters, digits and hyphens, at most 63 characters")
     if not _is_free(house, name):
@@ -75,18 +95,22 @@ async def create_room(
         write = Write(name, room.record.take_pending(), body, identities=fresh, credentials=keys)
         await _store(house, write, scenario)
         room.stored(snapshot)
-        house.rooms.run(room)
-    return name, tokens
+        if house.rooms.open_elsewhere is None:
+            house.rooms.run(room)
+    if house.rooms.open_elsewhere is not None:  # this process runs no rooms
+        await run_in_thread("the leases", partial(house.rooms.leases.release, [name]))
+        await house.rooms.open_elsewhere(name)
+    return tokens
 
 
 def _is_free(house: Services, name: str) -> bool:
     return house.rooms.is_free(name) and not is_elsewhere(house, name)
 
 
-def _free_id(house: Services, base: str) -> str:
+def _free_id(house: Services, base: str, taken: Collection[str]) -> str:
     stem = re.sub(r"[^a-z0-9]+", "-", base.lower()).strip("-")[:40] or "room"
     number = 1
-    while not _is_free(house, name := f"{stem}-{number}"):
+    while (name := f"{stem}-{number}") in taken or not _is_free(house, name):
         number += 1
     return name
 
@@ -157,7 +181,10 @@ def _can_guess_seed(scenario: Scenario, world: World, seed: int | str | None) ->
 async def _store(house: Services, write: Write, scenario: Scenario) -> None:
     """Store a new room, leased by this house, and register its members."""
     identities = house.identities
-    await run_in_thread("the leases", partial(house.rooms.leases.acquire, write.room))
+    try:
+        await run_in_thread("the leases", partial(house.rooms.leases.acquire, write.room))
+    except Conflict as held:
+        raise Taken(held.message) from None
     try:
         _check_tokens(identities, scenario)  # again: another room may have used one of the tokens in the meantime
         for credential in write.credentials:

@@ -12,9 +12,9 @@ from msgspec import Meta, Struct, structs
 from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, Unauthorized, UnknownAsset
 from cohabit.house.access.codes import Attempts
 from cohabit.house.agents.transcripts import Transcripts
+from cohabit.house.calls.across import Args, Ask, ask_others, is_elsewhere, question
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.lifecycle.rewriting import NotRewritable, Person, had_in, mentions, rewritten, words_of
-from cohabit.house.nodes.across import Args, Ask, ask_others, is_elsewhere, question
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.store.contract import Write

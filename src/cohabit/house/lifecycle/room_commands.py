@@ -8,10 +8,10 @@ from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied
 from cohabit.house.agents.brains import brains_for, check_allowed
+from cohabit.house.calls.across import Args, Ask, where_rooms_run
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import may_join
 from cohabit.house.lifecycle import creating
-from cohabit.house.nodes.across import Args, Ask, where_rooms_run
 from cohabit.house.store.identities import FOR_A_PERSON
 from cohabit.house.threads import run_in_thread
 from cohabit.model.grant import Capability
@@ -234,5 +234,5 @@ class Reopened(Struct):
 async def reopen_room(ctx: HouseContext) -> Reopened:
     """Reopen a quarantined room from its last durable state."""
     room = ctx.broken_room or ctx.room.id
-    await ctx.house.rooms.reopen(room)
+    await ctx.house.rooms.reopen_anywhere(room)
     return Reopened(room)

@@ -1,33 +1,26 @@
-"""Named saves: files under ``saves/`` of the data folder, one folder for each room. Other files are never touched."""
+"""Named saves of the world of a room. They are in the store, and are deleted with their room."""
 
-import asyncio
-import os
 import re
-import secrets
-import shutil
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from cohabit import saves
-from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFailed, TooLarge
+from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TooLarge
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.running.calls import PeekCall
 from cohabit.house.running.runner import RoomRunner
-from cohabit.house.settings import Settings
-from cohabit.house.store.disk import sync_folder
+from cohabit.house.store.contract import Write
 from cohabit.house.threads import run_in_thread
 from cohabit.model.grant import Capability
 from cohabit.room.commands import command
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 
-SAVE_FILE = "world.save"
 MAX_SAVE = 64 * 1024 * 1024
 """Maximum size in bytes: loading a save writes it to the record."""
 MAX_SAVES = 100
@@ -42,17 +35,17 @@ class Saved(Struct, omit_defaults=True):
     bytes: int | None = None  # only for members who see everything, because it depends on hidden information
 
 
-def _has_folder(runner: RoomRunner, member: Member) -> bool:
-    return bool(runner.settings.data)
+def _has_saves(runner: RoomRunner, member: Member) -> bool:
+    return runner.settings.keeps_data
 
 
 def _can_load(runner: RoomRunner, member: Member) -> bool:
-    return _has_folder(runner, member) or C.READ_ALL in member.held  # who may load an uploaded save
+    return _has_saves(runner, member) or C.READ_ALL in member.held  # who may load an uploaded save
 
 
 saving = command(
     category="control", where="house", needs=C.CONTROL_WORLD, records=True, world_may_replace=True,
-    offered_in=_has_folder,
+    offered_in=_has_saves,
 )  # fmt: skip
 loading = replace(saving, offered_in=_can_load)
 """How a command that saves, or loads, is declared. A protocol may have other names for its arguments."""
@@ -66,18 +59,19 @@ async def save_world(
     name: Annotated[str, Meta(description="the name of the save, such as first-evening")],
     compress: Compress = True,
 ) -> Saved:
-    """Save this room's world under a name, in the data folder of the house. An older save of that name is replaced."""
+    """Save this room's world under a name. An older save of that name is replaced."""
     return await save(ctx, name, compress)
 
 
 async def save(ctx: HouseContext, name: str, compress: bool) -> Saved:
-    place = _save_folder(ctx, name)
-    if not await asyncio.to_thread(place.is_dir) and len(await asyncio.to_thread(_names, ctx)) >= MAX_SAVES:
+    name = _checked(ctx, name)
+    names = await _names(ctx)
+    if name not in names and len(names) >= MAX_SAVES:
         raise GameRejected(f"save limit reached ({MAX_SAVES}); overwrite an existing save")
     data = await ctx.runner.submit(PeekCall(partial(_packed, compress)))
-    await asyncio.to_thread(_write, place, data)
+    await ctx.house.writer.submit(Write(ctx.room.id, saves=[(name, _small_enough(data))]))
     size = len(data) if _sees_everything(ctx) else None
-    return Saved(saved=True, name=name.strip(), compressed=compress, bytes=size)
+    return Saved(saved=True, name=name, compressed=compress, bytes=size)
 
 
 def _packed(compress: bool, room: Room) -> bytes:
@@ -118,8 +112,11 @@ async def load(ctx: HouseContext, name: str | None, bytes_b64: str | None) -> Lo
             )
         name, data = None, _decoded(bytes_b64)
     elif name is not None:
-        name = name.strip()
-        data = await asyncio.to_thread(_read, _save_folder(ctx, name), name)
+        name = _checked(ctx, name)
+        found = await run_in_thread("a save", partial(ctx.house.store.save, ctx.room.id, name))
+        if found is None:
+            raise BadArgs(f"unknown save {name[:80]!r}; see list_saves")
+        data = _small_enough(found)
     else:
         raise BadArgs("give either name, the name of a save, or bytes_b64")
     check = partial(_check_may_load, saves.read(data))
@@ -138,75 +135,35 @@ class SaveList(Struct):
     count: int
 
 
-@command(category="read", where="house", needs=C.CONTROL_WORLD, world_may_replace=True, offered_in=_has_folder)
+@command(category="read", where="house", needs=C.CONTROL_WORLD, world_may_replace=True, offered_in=_has_saves)
 async def list_saves(ctx: HouseContext) -> SaveList:
     """The names of this room's saves."""
-    names = await asyncio.to_thread(_names, ctx)
+    names = await _names(ctx)
     return SaveList(names, len(names))
 
 
-# -- files --------------------------------------------------------------------------------------
-def _saves_folder(ctx: HouseContext) -> Path:
-    if not ctx.house.settings.data:
-        raise GameRejected("this house has no data folder, so it has no saves; start it with --data FOLDER")
-    return ctx.house.settings.folder.resolve() / "saves" / ctx.room.id
-
-
-async def delete(settings: Settings, room: str) -> None:
-    """Delete every save of a room."""
-    if settings.data:
-        folder = settings.folder.resolve() / "saves" / room
-        await run_in_thread("the saves", partial(shutil.rmtree, folder, ignore_errors=True))
-
-
-def _save_folder(ctx: HouseContext, name: str) -> Path:
-    """The folder of a save: one or more plain names separated by /, inside the room's folder."""
+# -- names --------------------------------------------------------------------------------------
+def _checked(ctx: HouseContext, name: str) -> str:
+    """The name of a save: one or more plain names separated by /."""
+    if not ctx.house.settings.keeps_data:
+        raise GameRejected("this house keeps no data, so it has no saves; start it with --data FOLDER")
     parts = name.strip().split("/")
     if not all(_NAME_PART.fullmatch(part) for part in parts) or len(parts) > 4:
         raise BadArgs(
             "the name of a save may contain letters, digits, spaces, .-_ and / for folders, and must not contain .. "
             "or a drive letter"
         )
-    home = _saves_folder(ctx)
-    place = home.joinpath(*parts)
-    if not place.resolve().is_relative_to(home):
-        raise BadArgs("invalid save name: outside this room's folder")
-    return place
+    return "/".join(parts)
 
 
-def _names(ctx: HouseContext) -> list[str]:
-    home = _saves_folder(ctx)
-    return sorted(str(file.parent.relative_to(home)) for file in home.rglob(SAVE_FILE) if file.is_file())
+async def _names(ctx: HouseContext) -> list[str]:
+    return await run_in_thread("the saves", partial(ctx.house.store.saves, ctx.room.id))
 
 
-def _write(place: Path, data: bytes) -> None:
-    """Write atomically: to a temporary file, synced, then renamed."""
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        temporary = place / f".{secrets.token_hex(8)}"
-        try:
-            with temporary.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(place / SAVE_FILE)
-        finally:
-            temporary.unlink(missing_ok=True)
-        sync_folder(place)
-    except OSError as wrong:
-        raise StorageFailed(f"the save could not be written: {wrong.strerror}") from None
-
-
-def _read(place: Path, name: str) -> bytes:
-    file = place / SAVE_FILE
-    try:
-        if file.is_symlink() or not file.is_file():
-            raise BadArgs(f"unknown save {name.strip()[:80]!r}; see list_saves")
-        if file.stat().st_size > MAX_SAVE:
-            raise TooLarge(f"a save may have at most {MAX_SAVE} bytes")
-        return file.read_bytes()
-    except OSError as wrong:
-        raise StorageFailed(f"the save could not be read: {wrong.strerror}") from None
+def _small_enough(data: bytes) -> bytes:
+    if len(data) > MAX_SAVE:
+        raise TooLarge(f"a save may have at most {MAX_SAVE} bytes")
+    return data
 
 
 def _decoded(text: str) -> bytes:

@@ -8,10 +8,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from cohabit.house.calls.across import Args, Ask
 from cohabit.house.calls.command_list import CommandInfo, commands_across, list_commands, room_commands
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.lifecycle.room_commands import ROOMS
-from cohabit.house.nodes.across import Args, Ask
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.commands import command, command_of

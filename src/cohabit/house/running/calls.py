@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, Protocol
 
 from cohabit.errors import CohabitError, GameCrash, internal_error
@@ -178,3 +178,16 @@ def settle_all(calls: Iterable[Call], failure: CohabitError | None = None) -> No
     """Release the replies, or fail the calls."""
     for call in calls:
         call.settle(failure)
+
+
+def settle_after(
+    calls: Sequence[Call], gone: Container[str], change: "Callable[[], asyncio.Future[None] | None]"
+) -> None:
+    """Answer the members who are gone, then make a change, and answer the others when it is stored."""
+    settle_all([call for call in calls if call.who in gone])
+    others = [call for call in calls if call.who not in gone]
+    stored = change()
+    if stored is None:
+        settle_all(others)
+    else:
+        stored.add_done_callback(lambda _: settle_all(others))

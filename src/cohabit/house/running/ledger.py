@@ -13,6 +13,7 @@ from cohabit.feature_registry import usual_features
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.rooms import HOUSE_ROOM, Rooms
 from cohabit.house.running.runner import RoomEvents, RoomRunner
+from cohabit.house.running.shared import Shared
 from cohabit.house.store.contract import Write
 from cohabit.house.threads import run_in_thread
 from cohabit.model.identity import Identity
@@ -56,18 +57,24 @@ class Ledger:
         return self._rooms.house_record
 
     async def open(self, is_stored: bool) -> None:
-        room = await run_in_thread("the house record", partial(self._load, is_stored))
-        self._rooms.house_record = RoomRunner(room, self._rooms.shared, RoomEvents())
-        if not is_stored:
-            snapshot = room.snapshot()
-            write = Write(HOUSE_ROOM, room.record.take_pending(), (snapshot.seq, snapshot.encode()))
-            await self._rooms.shared.writer.submit(write)
-            room.stored(snapshot)
-
-    def _load(self, is_stored: bool) -> Room:
-        self._rooms.leases.acquire(HOUSE_ROOM)
         if is_stored:
-            return self._rooms.load_stored(HOUSE_ROOM)
+            room = await run_in_thread("the house record", partial(self._rooms.load_stored, HOUSE_ROOM))
+            self._rooms.house_record = RoomRunner(room, self._rooms.shared, RoomEvents())
+        else:
+            await self._run(self._made(), self._rooms.shared)
+
+    async def close(self) -> None:
+        """Called when the rooms are closed."""
+
+    async def _run(self, room: Room, shared: Shared) -> None:
+        """Run a new house record."""
+        self._rooms.house_record = RoomRunner(room, shared, RoomEvents())
+        snapshot = room.snapshot()
+        write = Write(HOUSE_ROOM, room.record.take_pending(), (snapshot.seq, snapshot.encode()))
+        await shared.writer.submit(write)
+        room.stored(snapshot)
+
+    def _made(self) -> Room:
         state = RoomState(
             id=HOUSE_ROOM, source=SOURCE, world=SOURCE, version=NoWorld.spec.version, config={}, seed=seed_hex(0),
             secret=secrets.token_hex(16), scenario=SOURCE, format=FORMAT,

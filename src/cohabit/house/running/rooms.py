@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ log = logging.getLogger("cohabit")
 HOUSE_ROOM = "house"
 """The id of the house record."""
 REOPENED_S = 5
+MOVES = "this room moves to another process of this house; reconnect in a moment"
 MakeConnector = Callable[[str, str, Mapping[str, Any]], Connector]
 """Makes a connector from its name, the id of the room, and the config of its world."""
 
@@ -45,6 +46,7 @@ class Rooms(dict[str, RoomRunner]):
         self.broken: dict[str, CohabitError] = {}  # rooms that could not be opened, and why
         self.connectors: dict[str, Connector] = {}  # to remote worlds, by room; never stored
         self.leases = Leases(store, house_id, shared.clock, self.running)
+        shared.writer.holder_of = self.leases.holder_of
         self.heads: HeadsFile | None = None
         self.all_open = asyncio.Event()  # every stored room was opened, or could not be
         self.events = RoomEvents()
@@ -53,6 +55,9 @@ class Rooms(dict[str, RoomRunner]):
         self.on_forgotten: list[Callable[[str], None]] = []  # an identity was deleted
         self.on_deleted: list[Callable[[str], Awaitable[object] | None]] = []  # after the record, before the lease
         self._store = store
+        self.is_elsewhere: Callable[[str], bool] = lambda room_id: False  # another process of this house has it
+        self.open_elsewhere: Callable[[str], Awaitable[object]] | None = None  # opens a room in another process
+        self.others: Callable[[], int] = lambda: 0  # how many rooms other processes have
         self._reserved: set[str] = {HOUSE_ROOM}  # and rooms being created, reopened or deleted
 
     # -- questions --------------------------------------------------------------------------------
@@ -71,7 +76,7 @@ class Rooms(dict[str, RoomRunner]):
     @property
     def left(self) -> int:
         """How many more rooms the house may have; those that are being created count."""
-        return self.shared.settings.rooms_limit - len(self) - len(self._reserved - {HOUSE_ROOM})
+        return self.shared.settings.rooms_limit - len(self) - self.others() - len(self._reserved - {HOUSE_ROOM})
 
     @property
     def problems(self) -> dict[str, CohabitError]:
@@ -85,7 +90,8 @@ class Rooms(dict[str, RoomRunner]):
 
     def is_free(self, name: str) -> bool:
         """Whether no room has this id."""
-        return name not in self and name not in self.broken and name not in self._reserved
+        here = name in self or name in self.broken or name in self._reserved
+        return not here and not self.is_elsewhere(name)
 
     @property
     def loading_s(self) -> float:
@@ -106,20 +112,42 @@ class Rooms(dict[str, RoomRunner]):
     # -- loading ----------------------------------------------------------------------------------
     async def open_all(self, stored: Iterable[str]) -> None:
         for room_id in stored:
-            if room_id == HOUSE_ROOM:
-                continue
-            try:
-                await self._start(await self._load(room_id))
-            except CohabitError as wrong:
-                log.error("room %s could not be opened: %s", room_id, wrong.as_text(), exc_info=wrong.__cause__)
-                self.broken[room_id] = wrong
+            if room_id != HOUSE_ROOM:
+                await self.open(room_id)
         if self.heads is not None and not self.dormant:
             self.heads.start()
         self.all_open.set()
 
+    async def open(self, room_id: str) -> None:
+        """Open a stored room. If that is not possible, it is in ``broken``."""
+        try:
+            await self._start(await self._load(room_id))
+        except CohabitError as wrong:
+            log.error("room %s could not be opened: %s", room_id, wrong.as_text(), exc_info=wrong.__cause__)
+            self.broken[room_id] = wrong
+
+    async def let_go(self, room_id: str) -> None:
+        """Close a room, with everything written, so that another process can open it."""
+        with self.reserve(room_id):
+            self.broken.pop(room_id, None)
+            runner = self.get(room_id)
+            if runner is not None:
+                await runner.save_before_closing()
+                runner.close(MOVES)
+                self.on_closed(runner)
+                if runner.remote is not None:
+                    await runner.remote.closed()
+                if room_id in self.connectors:
+                    await self.connectors.pop(room_id).close()
+                with suppress(CohabitError):
+                    await self.shared.writer.submit(Write(room_id))  # after all queued writes
+                del self[room_id]
+            await run_in_thread("the leases", partial(self.leases.release, [room_id]))
+
     async def _load(self, room_id: str, source: str | None = None) -> Room:
         """Load a room from the store, leased by this house. ``source``: where its world is now."""
-        return await run_in_thread(f"room {room_id}", partial(self._load_leased, room_id, source), self.loading_s)
+        work = self.shared.marked(room_id, partial(self._load_leased, room_id, source))
+        return await run_in_thread(f"room {room_id}", work, self.loading_s)
 
     def _load_leased(self, room_id: str, source: str | None) -> Room:
         self.leases.acquire(room_id)
@@ -210,6 +238,10 @@ class Rooms(dict[str, RoomRunner]):
                 self.broken[room_id] = failed
                 raise
 
+    async def reopen_anywhere(self, room_id: str) -> None:
+        """The same as ``reopen``, in another process if this one runs no rooms."""
+        await (self.reopen if self.open_elsewhere is None else self.open_elsewhere)(room_id)
+
     async def reopen(self, room_id: str) -> RoomRunner:
         """Reopen a quarantined room from its last durable state."""
         old = self.get(room_id)
@@ -230,7 +262,7 @@ class Rooms(dict[str, RoomRunner]):
         and nobody watches it; or nobody is in it."""
         runner = self.get(room_id)
         if runner is None:
-            return True
+            return not self.is_elsewhere(room_id)
         state, watched = runner.room.state, bool(runner.fanout.subscriptions)
         if watched or runner.failure is not None:
             return False
@@ -254,6 +286,8 @@ class Rooms(dict[str, RoomRunner]):
                     await old.remote.closed()
             try:
                 await self.shared.writer.submit(Write(room_id))  # after all queued writes
+                if old is None:
+                    await run_in_thread("the leases", partial(self.leases.acquire, room_id))
                 write = await run_in_thread(f"room {room_id}", work)
                 if write is not None:
                     await complete(write)
@@ -261,7 +295,9 @@ class Rooms(dict[str, RoomRunner]):
                         await self.heads.deleted(room_id)
                     await self.shared.writer.submit(write)
             finally:
-                if old is not None:
+                if old is None:
+                    await run_in_thread("the leases", partial(self.leases.release, [room_id]))
+                else:
                     try:
                         await self._start(await self._load(room_id))
                     except CohabitError as failed:

@@ -15,7 +15,7 @@ from typing import Any
 
 from cohabit import errors
 from cohabit.house.running import world_thread
-from cohabit.house.running.calls import Call, PeekCall, SystemCall, settle_all
+from cohabit.house.running.calls import Call, PeekCall, SystemCall, settle_after, settle_all
 from cohabit.house.running.egress import Recording, RoomEgress
 from cohabit.house.running.history import History
 from cohabit.house.running.quotas import FAIR_BYTES, RoomQuotas, WriteShares
@@ -44,12 +44,16 @@ MAX_QUEUED_CALLS_OF_MEMBER = 128
 CLOSING = "the server is shutting down; reconnect later"
 
 
+OnRemoved = Callable[["RoomRunner", Sequence[Member]], "asyncio.Future[None] | None"]
+
+
 class RoomEvents:
     """What others do about rooms. The rooms of a house share one; by default nothing is done."""
 
     def __init__(self) -> None:
         self.on_roster: Callable[[RoomRunner], None] = lambda runner: None
-        self.on_removed: Callable[[RoomRunner, Sequence[Member]], None] = lambda runner, members: None
+        self.on_removed: OnRemoved = lambda runner, members: None
+        self.removals_wait = False  # a removal is answered when what ``on_removed`` stores is
         self.on_lines: Callable[[RoomRunner, Sequence[Line]], None] | None = None  # they are durable
         self.on_slow: Callable[[RoomRunner, list[Call]], None] = lambda runner, calls: settle_all(calls, runner.failure)
         self.elsewhere: Callable[[RoomRunner, Member], str] = lambda runner, member: ""  # where it plays instead
@@ -80,8 +84,9 @@ class RoomRunner:
         self._events = events
         self._writer = writer
         self._clock = clock
-        self._watchdog = shared.watchdog
+        self._watchdog = shared.watch(room.id)
         self._may_run_here = self._quick = may_run_on_loop(room, settings)
+        self._marked = partial(shared.marked, room.id)
         self._slow = SlowSections()
         self._thread = WorldThread(f"world-{room.id}", settings.world_deadline_s, self._was_slow, self._hangs)
         self._queue: list[Call] = []  # not run yet
@@ -228,7 +233,7 @@ class RoomRunner:
             begin_step()
             return self._prepare()
 
-        self._thread.run(work, partial(self._ran_on_thread, batch), partial(self._is_late, batch))
+        self._thread.run(self._marked(work), partial(self._ran_on_thread, batch), partial(self._is_late, batch))
 
     def _ran_on_thread(self, batch: Sequence[Call], frames: Frames) -> None:
         self._on_thread = []
@@ -347,7 +352,10 @@ class RoomRunner:
         self.history.wake()
 
     def _settle(self, batch: Sequence[Call]) -> None:
-        settle_all(batch)
+        if self._events.removals_wait and self.room.roster_version != self._roster_version:
+            settle_after(batch, self._members.keys() - self.room.state.members.keys(), self._roster_changed)
+        else:
+            settle_all(batch)
         if self._ran or self.room.record.pending:
             self._flush_soon()
         self._pump()
@@ -356,19 +364,21 @@ class RoomRunner:
         if self.room.roster_version != self._roster_version:
             self._roster_changed()
 
-    def _roster_changed(self) -> None:
+    def _roster_changed(self) -> "asyncio.Future[None] | None":
         self._roster_version = self.room.roster_version
         before, now = self._members, self.room.state.members
         removed = [member for name, member in before.items() if name not in now]
         self._members = dict(now)
+        stored: asyncio.Future[None] | None = None
         if removed:
             self.fanout.end_removed()
-            self._events.on_removed(self, removed)
+            stored = self._events.on_removed(self, removed)
         self._events.on_roster(self)
         if self.remote is not None:
             for member in removed:
                 self.remote.member_removed(member.id)
             self.remote.roster_changed()
+        return stored
 
     def _undo(self, batch: list[Call], lines: int, failure: BaseException) -> None:
         """The write failed: roll back to the last durable entry, on the thread, because that runs world code."""
@@ -395,7 +405,7 @@ class RoomRunner:
             self._settle(())
 
         self._on_thread = batch
-        self._thread.run(work, undone, partial(self._is_late, batch))
+        self._thread.run(self._marked(work), undone, partial(self._is_late, batch))
 
     # -- worlds that do not return ------------------------------------------------------------------
     def _was_interrupted(self, batch: Sequence[Call]) -> None:

@@ -1,11 +1,13 @@
 """What all rooms of a house share."""
 
 from collections.abc import Callable, Sequence
+from typing import ParamSpec, TypeVar
 
 from msgspec import Struct
 
 from cohabit.house.clock import Clock
 from cohabit.house.overload import OverloadLog
+from cohabit.house.running.computing import Computing, MarkedWatchdog
 from cohabit.house.running.egress import EgressBooks
 from cohabit.house.running.watchdog import Watchdog
 from cohabit.house.settings import Settings
@@ -13,6 +15,9 @@ from cohabit.house.store.writer import Writer
 from cohabit.house.streams.subscriptions import Outboxes
 from cohabit.room.commands import Command
 from cohabit.room.room import Room
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Shared(Struct, frozen=True, eq=False):
@@ -27,6 +32,15 @@ class Shared(Struct, frozen=True, eq=False):
     commands: Sequence[Command]
     check_brain: Callable[[str | None], str | None]
     egress: EgressBooks
+    computing: Computing | None = None  # only in a worker
+
+    def watch(self, room: str) -> Watchdog | MarkedWatchdog:
+        """The watchdog for world code of a room on the event loop."""
+        return self.watchdog if self.computing is None else self.computing.watch(room, self.watchdog)
+
+    def marked(self, room: str, work: Callable[P, T]) -> Callable[P, T]:
+        """Work on a thread that runs world code of a room."""
+        return work if self.computing is None else self.computing.marked(room, work)
 
     def prepare(self, room: Room) -> None:
         """Apply the settings of the house to a room."""

@@ -4,19 +4,24 @@
 alone, on its own thread; the other methods may be called from several threads at once. Nothing here is called on the
 event loop. A store keeps copies: an object that changes after its commit does not change the stored one.
 
-A room is leased by one house at a time. A house that has lost the lease of a room still cannot fork its record:
-two entries with the same number are refused.
+A room is leased by one house at a time, and each change of its holder raises the epoch. A write that names its holder
+is checked in the same transaction: a house whose leases have ended writes nothing, and a room that another house has is
+not written to. Leases end by the clock of the store, so houses need no common clock. As soon as another house takes a
+room of a house whose leases have ended, that house is out: it loses its own epoch and all rooms, and none of its
+transactions is under way any more. Even without a holder, a record cannot be forked: two entries with the same number
+are refused.
 
 Errors: STORAGE_FAILED if the store cannot be read or written now (a full disk, a closed store), RECORD_CORRUPT if the
 stored data is damaged.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
+from cohabit.errors import StorageFailed
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.refusals import Refusal
 from cohabit.room.record import Line
@@ -34,6 +39,14 @@ StoredEgress = tuple[str, bytes]
 opaque to the store."""
 
 
+StoredSave = tuple[str, bytes]
+"""The name of a save of a room, and its bytes."""
+Holder = tuple[str, int]
+"""The house that holds the lease of a room, and the epoch of that lease; or of no room, and the epoch of the house."""
+NO_ROOM = ""
+"""The room of a write that concerns none. In what ``lease`` returns, the epoch of the house has this key."""
+
+
 _IDENTITY = re.compile(rb"i-[0-9a-f]{16}")
 
 
@@ -46,15 +59,16 @@ def identities_in(body: bytes) -> set[str]:
 
 LISTS = (
     "lines", "refusals", "identities", "credentials", "invites", "profiles", "forget", "forget_refusals", "egress",
-    "forget_egress",
+    "forget_egress", "saves",
 )  # fmt: skip
 
 
 class Write(Struct):
     """One part of a commit: new entries of one room, and changes to identities, credentials, invites and profiles.
 
-    A refusal, identity, credential, invite, profile or count of egress replaces the stored one with the same id (a
-    credential: the same hash; a profile: the same identity; a count: the same key in the same room).
+    A refusal, identity, credential, invite, profile, count of egress or save replaces the stored one with the same id
+    (a credential: the same hash; a profile: the same identity; a count: the same key in the same room; a save: the same
+    name in the same room).
     """
 
     room: str = ""
@@ -72,14 +86,30 @@ class Write(Struct):
     forget: Sequence[str] = ()  # before the rest: delete these identities, with their credentials and profiles
     forget_egress: Sequence[str] = ()  # delete what is stored of the egress of these identities, in every room
     egress: Sequence[StoredEgress] = ()
+    saves: Sequence[StoredSave] = ()
+    holder: Holder | None = None
+    """Refuse this write unless this house has the room, in this epoch, and its leases have not ended. Without a room,
+    the epoch is that of the house. None: no check."""
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether its holder has to be checked. A write of nothing only waits for those before it."""
+        return self.holder is not None and (bool(self.lines) or self.has_more_than_lines)
 
     @property
     def has_more_than_lines(self) -> bool:
         return bool(
             self.snapshot or self.refusals or self.forget_before is not None or self.delete
             or self.identities or self.credentials or self.invites or self.profiles or self.rewrite or self.forget
-            or self.forget_refusals or self.egress or self.forget_egress
+            or self.forget_refusals or self.egress or self.forget_egress or self.saves
         )  # fmt: skip
+
+    @property
+    def concerns_all(self) -> bool:
+        """Whether every process of the house has to know: who has access has changed, which rooms there are, or what
+        the record of one was."""
+        access = self.identities or self.credentials or self.invites or self.forget
+        return bool(access or self.delete or self.rewrite or (self.lines and self.lines[0].seq == 0))
 
     def merge(self, other: "Write") -> None:
         """Add what another write changes. It must not be a write of another room."""
@@ -96,7 +126,12 @@ class Store(Protocol):
     """See the module."""
 
     def commit(self, writes: Sequence[Write]) -> None:
-        """Make all of these durable, in this order, or none of them. STORAGE_FAILED if that is not possible."""
+        """Make all of these durable, in this order, or none of them. STORAGE_FAILED if that is not possible: then
+        nothing was written. If the connection to the store is lost, it waits until it knows the outcome.
+        OUTCOME_UNKNOWN only after ``give_up``."""
+
+    def give_up(self) -> None:
+        """The house is closing: no commit waits any longer for a store that cannot be reached."""
 
     def rooms(self) -> list[str]:
         """The ids of the rooms that have a snapshot, sorted."""
@@ -135,18 +170,64 @@ class Store(Protocol):
     def egress(self, room: str) -> list[bytes]:
         """What is kept of what left a room, sorted by key."""
 
-    def lease(self, room: str, house: str, now: int, until: int) -> bool:
-        """Acquire or renew the lease of a room until a time (ms). Returns False if another house holds a lease that has
-        not expired."""
+    def saves(self, room: str) -> list[str]:
+        """The names of the saves of a room, sorted."""
 
-    def release(self, room: str, house: str) -> None:
-        """Release the lease of a room if this house holds it."""
+    def save(self, room: str, name: str) -> bytes | None:
+        """A save of a room; None: there is none of this name."""
+
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
+        """Let all leases of a house end this long from now, by the clock of the store, and lease it these rooms too.
+        Returns the epoch of the house (``NO_ROOM``), and of each of these rooms that it has; another house has the
+        others, and its leases have not ended. The epoch of a room stays the same until another house has it, or it is
+        released. ``epoch``: that of the house, if it has one. Nothing is leased or returned if the house is out."""
+
+    def release(self, rooms: Sequence[str], house: str) -> None:
+        """Release the leases of these rooms that this house has."""
 
     def backup(self, path: str) -> None:
         """Write a consistent copy, while the store stays in use. BAD_ARGS if the store does not support backups."""
 
     def scrub(self) -> None:
-        """Make sure that nothing that was deleted can be found in the files of the store any more."""
+        """Make sure that nothing that was deleted can be found in the files of the store any more, as far as the store
+        can."""
 
     def close(self) -> None:
         """Release files and locks. Calling it again does nothing."""
+
+
+class LastingStore(Store, Protocol):
+    """A store that is there when no house is running."""
+
+    place: str
+    """Where it is, for messages."""
+
+    def problems(self) -> list[str]:
+        """What is wrong with the stored data as a whole, in words."""
+
+
+# -- for stores that keep tables -------------------------------------------------------------------
+def in_parts(writes: Sequence[Write]) -> Iterator[list[Write]]:
+    """Split the writes after each deletion, so a deletion does not affect later writes, and before each rewriting."""
+    part: list[Write] = []
+    for write in writes:
+        if write.rewrite:
+            yield part
+            part = []
+        part.append(write)
+        if write.delete:
+            yield part
+            part = []
+    yield part
+
+
+def named_in(writes: Iterable[Write]) -> set[tuple[str, str]]:
+    """The identities that new entries name, with the room of each."""
+    return {(one, write.room) for write in writes for line in write.lines for one in identities_in(line.body)}
+
+
+def not_held(room: str) -> StorageFailed:
+    what = f"the lease of room {room}" if room else "a lease"
+    return StorageFailed(
+        f"this house does not have {what} any more, so nothing was written; try again, or ask the house that has it now"
+    )

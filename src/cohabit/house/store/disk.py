@@ -40,3 +40,9 @@ def take_lock(folder: Path) -> int:
     os.truncate(handle, 0)
     os.write(handle, f"{os.getpid()}\n".encode())
     return handle
+
+
+def unlock(handle: int | None) -> None:
+    """Release the lock, if there is one."""
+    if handle is not None:
+        os.close(handle)

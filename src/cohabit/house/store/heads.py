@@ -130,9 +130,13 @@ class HeadsFile:
         """Rooms that are in the file, but not among these."""
         return sorted(set(self._written) - set(rooms))
 
+    def forget(self, room: str) -> None:
+        """Another process of this house has noted that the record of a room was deleted or rewritten."""
+        self._written.pop(room, None)
+
     async def deleted(self, room: str) -> None:
         """Note that a room is about to be deleted."""
-        self._written.pop(room, None)
+        self.forget(room)
         line = Head(self._clock.now(), room, -1, "", deleted=True)
         await self._worker.run(lambda: self._append([line]))
 

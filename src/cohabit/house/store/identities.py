@@ -14,6 +14,7 @@ from msgspec import structs
 
 from cohabit.errors import Unauthorized
 from cohabit.house.clock import DAY_MS, Clock
+from cohabit.house.store.contract import Write
 from cohabit.model.identity import Credential, Ended, Identity, Invite, Kind
 from cohabit.room.decide import by_credential
 from cohabit.room.decision import refusal
@@ -82,6 +83,7 @@ class Identities:
         self._invites: dict[bytes, Invite] = {}
         self._watchers: dict[bytes, list[Callable[[], None]]] = {}
         self._unused: dict[bytes, Invite] = {}  # by the hash of a token that was made for an invite, until it is used
+        self.on_temporary: Callable[[], None] = lambda: None  # a token was made that is not stored
         for credential in credentials:
             self.put_credential(credential)
         for invite in invites:
@@ -175,6 +177,7 @@ class Identities:
         token = make_token()
         expires = at + for_ms if for_ms is not None else None
         self.put_credential(Credential(hashed(token), identity.id, room, TEMPORARY, at, expires))
+        self.on_temporary()
         return token
 
     # -- changes ----------------------------------------------------------------------------------
@@ -299,6 +302,43 @@ class Identities:
         for credential in gone:
             self.drop_credential(credential)
             self._invites.pop(credential.hash, None)
+
+    def apply(self, change: Write) -> None:
+        """Apply what another process of this house has stored. What was revoked stays revoked."""
+        for identity in change.forget:
+            self.forget(identity)
+        for one in change.identities:
+            self.put(one)
+        for credential in change.credentials:
+            self._replace(credential)
+        for invite in change.invites:
+            self.put_invite(invite)
+        if change.delete:
+            self.forget_room(change.room)
+
+    def _replace(self, credential: Credential) -> None:
+        """Connections hold the known object, so it is changed."""
+        known = self._credentials.get(credential.hash)
+        if known is None:
+            self.put_credential(credential)
+            return
+        self._by_identity.get(known.identity, {}).pop(known.hash, None)
+        for name in Credential.__struct_fields__:
+            if name != "revoked":
+                setattr(known, name, getattr(credential, name))
+        self.put_credential(known)
+        if credential.revoked:
+            self.revoke([known])
+
+    def temporaries(self) -> list[tuple[Identity, Credential]]:
+        """The tokens that are not stored, for other processes of this house."""
+        made = [known for known in self._credentials.values() if known.label == TEMPORARY and not known.revoked]
+        return [(self._identities[one.identity], one) for one in made if one.identity in self._identities]
+
+    def put_temporaries(self, made: Iterable[tuple[Identity, Credential]]) -> None:
+        for identity, credential in made:
+            self._identities.setdefault(identity.id, identity)
+            self.put_credential(credential)
 
     def until_invalid(self, clock: Clock, credential: Credential, callback: Callable[[], None]) -> Callable[[], None]:
         """Call ``callback`` when a credential is revoked or expires. Returns an unsubscribe function."""

@@ -7,6 +7,7 @@ from copy import copy
 
 from cohabit.errors import BadArgs, StorageFailed
 from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write, identities_in
+from cohabit.house.store.local_leases import LocalLeases, Now, standing
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.refusals import REFUSALS_KEPT, Refusal
 
@@ -20,23 +21,25 @@ class _Stored:
         self.refusals: dict[int, Refusal] = {}
         self.egress: dict[str, bytes] = {}
         self.named: set[str] = set()  # identities
+        self.saves: dict[str, bytes] = {}
 
 
 class MemoryStore:
-    """See ``Store``. Nothing survives the process."""
+    """See ``Store``. Nothing survives the process. ``now``: the clock (ms) by which leases end."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Now = standing) -> None:
         self._lock = threading.Lock()
         self._rooms: dict[str, _Stored] = {}
         self._identities: dict[str, Identity] = {}
         self._credentials: dict[bytes, Credential] = {}
         self._invites: dict[str, Invite] = {}
         self._profiles: dict[str, bytes] = {}
-        self._leases: dict[str, tuple[str, int]] = {}  # the house, and until when
+        self._leases = LocalLeases(now)
 
     # -- writing ----------------------------------------------------------------------------------
     def commit(self, writes: Sequence[Write]) -> None:
         with self._lock:
+            self._leases.check(writes)
             appended = self._only_appends(writes)
             if not appended:
                 self._refuse_used_numbers(writes)
@@ -81,7 +84,7 @@ class MemoryStore:
     def _write(self, write: Write, appended: bool) -> None:
         if write.rewrite:
             fresh, old = _Stored(), self._of(write.room)
-            fresh.egress, self._rooms[write.room] = old.egress, fresh
+            fresh.egress, fresh.saves, self._rooms[write.room] = old.egress, old.saves, fresh
         if write.lines:
             stored = self._of(write.room)
             rows = stored.rows
@@ -106,6 +109,8 @@ class MemoryStore:
         self._profiles.update(write.profiles)
         if write.egress:
             self._of(write.room).egress.update(write.egress)
+        if write.saves:
+            self._of(write.room).saves.update(write.saves)
         if write.forget_before is not None:
             self._forget(write.room, write.forget_before)
         for number in write.forget_refusals:
@@ -148,7 +153,7 @@ class MemoryStore:
 
     def _delete(self, room: str) -> None:
         self._rooms.pop(room, None)
-        self._leases.pop(room, None)
+        self._leases.forget(room)
         self._credentials = {key: found for key, found in self._credentials.items() if found.room != room}
         self._invites = {key: found for key, found in self._invites.items() if found.room != room}
 
@@ -200,7 +205,6 @@ class MemoryStore:
         with self._lock:
             return sorted(room for room, stored in self._rooms.items() if identity in stored.named)
 
-    # -- leases -----------------------------------------------------------------------------------
     def profile(self, identity: str) -> bytes | None:
         with self._lock:
             return self._profiles.get(identity)
@@ -210,20 +214,29 @@ class MemoryStore:
             stored = self._rooms.get(room)
             return [body for _, body in sorted(stored.egress.items())] if stored is not None else []
 
-    def lease(self, room: str, house: str, now: int, until: int) -> bool:
+    def saves(self, room: str) -> list[str]:
         with self._lock:
-            holder, expires = self._leases.get(room, (house, 0))
-            if holder != house and now < expires:
-                return False
-            self._leases[room] = (house, until)
-            return True
+            stored = self._rooms.get(room)
+            return sorted(stored.saves) if stored is not None else []
 
-    def release(self, room: str, house: str) -> None:
+    def save(self, room: str, name: str) -> bytes | None:
         with self._lock:
-            if self._leases.get(room, ("", 0))[0] == house:
-                del self._leases[room]
+            stored = self._rooms.get(room)
+            return stored.saves.get(name) if stored is not None else None
+
+    # -- leases -----------------------------------------------------------------------------------
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
+        with self._lock:
+            return self._leases.take(rooms, house, ms, epoch)
+
+    def release(self, rooms: Sequence[str], house: str) -> None:
+        with self._lock:
+            self._leases.release(rooms, house)
 
     # -- the rest ---------------------------------------------------------------------------------
+    def give_up(self) -> None:
+        pass
+
     def backup(self, path: str) -> None:
         raise BadArgs("a house without a data folder cannot be backed up; start it with --data FOLDER")
 

@@ -5,52 +5,32 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
-from cohabit.errors import BadArgs, CohabitError, RecordCorrupt, StorageFailed
-from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write, identities_in
-from cohabit.house.store.disk import make_folder, sync_folder, take_lock
+from cohabit.errors import CohabitError, RecordCorrupt, StorageFailed
+from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write, in_parts, named_in
+from cohabit.house.store.disk import make_folder, sync_folder, take_lock, unlock
+from cohabit.house.store.local_leases import LocalLeases, Now, standing
+from cohabit.house.store.save_files import delete_saves, saves_in
+from cohabit.house.store.sqlite_opening import (
+    DATABASE_NAME,
+    OVERWRITES,
+    ROWS_PER_INSERT,
+    connect,
+    connect_read_only,
+    migrate,
+    prepare,
+    primary_code,
+)
+from cohabit.house.store.tables import TABLES, TABLES_WITH_ROOM, Insert, Rows, StoredRow
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.refusals import REFUSALS_KEPT, Refusal
 
-DATABASE_NAME = "cohabit.db"
-SCHEMA = 5
-OVERWRITES = "overwrites"
-"""In a database that was made when deleted data was not overwritten yet, this key is missing until ``scrub``."""
-_TABLES = f"""
-begin immediate;
-create table meta (key text primary key, value integer not null) without rowid;
-create table entries (
-    room text not null, seq integer not null, body blob not null, digest blob not null,
-    primary key (room, seq)) without rowid;
-create table snapshots (
-    room text not null, seq integer not null, body blob not null, primary key (room, seq));
-create table refusals (
-    room text not null, id integer not null, body blob not null, primary key (room, id)) without rowid;
-create table identities (id text primary key, body blob not null) without rowid;
-create table credentials (hash blob primary key, room text, body blob not null) without rowid;
-create table invites (id text primary key, room text not null, body blob not null) without rowid;
-create table profiles (identity text primary key, body blob not null) without rowid;
-create table leases (room text primary key, house text not null, until integer not null) without rowid;
-insert into meta values ('schema', {SCHEMA});
-insert into meta values ('{OVERWRITES}', 1);
-commit;
-"""
-_ADDED = """
-create table if not exists egress (
-    room text not null, key text not null, body blob not null, primary key (room, key)) without rowid;
-create table if not exists named (
-    identity text not null, room text not null, primary key (identity, room)) without rowid;
-"""
-"""Tables that data folders of the same schema may lack. They are made when such a folder is opened."""
-NAMED = "named"
-"""This key is missing until the identities of all entries are in the table ``named``."""
-_TABLES_WITH_ROOM = ("entries", "snapshots", "refusals", "credentials", "invites", "leases", "egress", "named")
-ROWS_PER_INSERT = 100
 COLUMNS = 4  # of entries
 ROWS_PER_READ = 1000
 
@@ -62,15 +42,17 @@ class SQLiteStore:
     """See ``Store``.
 
     With ``lock`` it creates the folder if needed and locks it. Without ``lock`` it opens the database read-only, even
-    while a house is running.
+    while a house is running. ``now``: the clock (ms) by which leases end.
     """
 
-    def __init__(self, folder: Path, lock: bool = True) -> None:
+    def __init__(self, folder: Path, lock: bool = True, now: Now = standing) -> None:
         self.folder = folder
         self.path = folder / DATABASE_NAME
+        self.place = str(folder)
         self._read_only = not lock
         self._writing = threading.Lock()
         self._reading = threading.Lock()  # separate connection, so reads never wait for a sync
+        self._leases = LocalLeases(now)
         self._lock_file: int | None = None
         try:
             self._open()
@@ -87,47 +69,50 @@ class SQLiteStore:
                 make_folder(self.folder)
                 self._lock_file = take_lock(self.folder)
                 undo.callback(self._unlock)
-            _prepare(self.path, create=not self._read_only)
+            prepare(self.path, create=not self._read_only)
             self._db = undo.enter_context(closing(self._connect()))
             self._reader = undo.enter_context(closing(self._connect()))
             if not self._read_only:
-                # The folder lock is ours, so the house that held these leases has ended.
-                self._db.execute("delete from leases")
-                self._db.executescript(_ADDED)
-                self._index_old_entries()
+                migrate(self._db)
+                self._adopt_files()
             undo.pop_all()
 
     def _connect(self) -> sqlite3.Connection:
-        return _connect_read_only(self.path) if self._read_only else _connect(self.path)
+        return connect_read_only(self.path) if self._read_only else connect(self.path)
 
-    def _index_old_entries(self) -> None:
-        """Once, for a folder that was made without this index."""
-        if self._db.execute("select 1 from meta where key = ?", (NAMED,)).fetchone() is None:
+    def _adopt_files(self) -> None:
+        """Once, for a folder whose saves are files."""
+        found = saves_in(self.folder)
+        if found:
             with self._transaction():
-                for table in ("entries", "snapshots"):
-                    for room, body in self._db.execute(f"select room, body from {table}"):
-                        self._index((one, room) for one in identities_in(body))
-                self._db.execute("insert into meta values (?, 1)", (NAMED,))
+                for room, name, file in found:
+                    self._db.execute("insert or ignore into saves values (?, ?, ?)", (room, name, file.read_bytes()))
+            delete_saves(self.folder, found)
 
     # -- writing ----------------------------------------------------------------------------------
     def commit(self, writes: Sequence[Write]) -> None:
         if not any(write.has_more_than_lines for write in writes):
             # Each statement releases and reacquires the GIL, which costs more than a row while the event loop is
             # busy. So a statement inserts many rows, and a single statement is its own transaction.
-            named = _named(writes)
+            named = named_in(writes)
             many = sum(len(write.lines) for write in writes) > ROWS_PER_INSERT
             with self._transaction(begin=many or bool(named)):
+                self._leases.check(writes)
                 self._insert_lines(writes)
                 if named:
                     self._index(named)
             return
         with self._transaction():
-            for part in _ending_with_deletions(writes):
+            self._leases.check(writes)
+            for part in in_parts(writes):
                 self._insert_lines(part)
-                self._index(_named(part))
+                self._index(named_in(part))
                 for write in part:
                     if write.has_more_than_lines:
                         self._write_rest(write)
+        for write in writes:
+            if write.delete:
+                self._leases.forget(write.room)
 
     @contextmanager
     def _transaction(self, begin: bool = True) -> Iterator[None]:
@@ -180,6 +165,8 @@ class SQLiteStore:
             self._db.executemany("replace into profiles values (?, ?)", write.profiles)
         if write.egress:
             self._db.executemany("replace into egress values (?, ?, ?)", [(room, *each) for each in write.egress])
+        if write.saves:
+            self._db.executemany("replace into saves values (?, ?, ?)", [(room, *each) for each in write.saves])
         if write.forget_before is not None:
             self._forget(room, write.forget_before)
         if write.forget_refusals:
@@ -188,7 +175,7 @@ class SQLiteStore:
         for identity in write.forget_egress:
             self._db.execute("delete from egress where substr(key, 1, ?) = ?", (len(identity) + 1, f"{identity}\n"))
         if write.delete:
-            for table in _TABLES_WITH_ROOM:
+            for table in TABLES_WITH_ROOM:
                 self._db.execute(f"delete from {table} where room = ?", (room,))
 
     def _keep_snapshot(self, room: str, snapshot: tuple[int, bytes]) -> None:
@@ -225,18 +212,15 @@ class SQLiteStore:
         self._db.executemany("delete from credentials where hash = ?", mine)
 
     # -- leases -----------------------------------------------------------------------------------
-    def lease(self, room: str, house: str, now: int, until: int) -> bool:
-        with self._transaction(begin=False):
-            changed = self._db.execute(
-                "insert into leases values (?, ?, ?) on conflict do update set house = excluded.house, "
-                "until = excluded.until where house = excluded.house or until <= ?",
-                (room, house, until, now),
-            )
-            return changed.rowcount > 0
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
+        with self._writing:
+            if self._read_only:
+                raise StorageFailed(f"{self.path} was opened for reading")
+            return self._leases.take(rooms, house, ms, epoch)
 
-    def release(self, room: str, house: str) -> None:
-        with self._transaction(begin=False):
-            self._db.execute("delete from leases where room = ? and house = ?", (room, house))
+    def release(self, rooms: Sequence[str], house: str) -> None:
+        with self._writing:
+            self._leases.release(rooms, house)
 
     # -- reading ----------------------------------------------------------------------------------
     def rooms(self) -> list[str]:
@@ -293,6 +277,13 @@ class SQLiteStore:
     def egress(self, room: str) -> list[bytes]:
         return [bytes(row[0]) for row in self._read("select body from egress where room = ? order by key", (room,))]
 
+    def saves(self, room: str) -> list[str]:
+        return [row[0] for row in self._read("select name from saves where room = ? order by name", (room,))]
+
+    def save(self, room: str, name: str) -> bytes | None:
+        found = self._read("select body from saves where room = ? and name = ?", (room, name))
+        return bytes(found[0][0]) if found else None
+
     def _decoded(self, kind: type[_Kept], sql: str, args: tuple[Any, ...] = ()) -> list[_Kept]:
         rows = self._read(sql, args)
         try:
@@ -319,6 +310,23 @@ class SQLiteStore:
               for room, count in strays),
         ]  # fmt: skip
 
+    # -- moving everything ------------------------------------------------------------------------
+    @contextmanager
+    def taking(self) -> Iterator[Rows]:
+        yield partial(_all_rows, self._reader)
+        self.close()
+        self.path.replace(_unused(self.path.with_name(f"{DATABASE_NAME}.moved")))
+        sync_folder(self.folder)
+
+    @contextmanager
+    def filling(self) -> Iterator[tuple[Insert, Rows]]:
+        def insert(table: str, rows: Sequence[StoredRow]) -> None:
+            marks = ", ".join("?" * len(TABLES[table].columns))
+            self._db.executemany(f"insert into {table} values ({marks})", rows)
+
+        with self._transaction():
+            yield insert, partial(_all_rows, self._db)
+
     # -- deleting for ever ------------------------------------------------------------------------
     def scrub(self) -> None:
         """Deleted data is overwritten in the database, but the log still has it: write the log back and empty it.
@@ -338,6 +346,9 @@ class SQLiteStore:
             raise StorageFailed(f"{self.path} is being read by another process; deleted data is overwritten later")
 
     # -- the rest ---------------------------------------------------------------------------------
+    def give_up(self) -> None:
+        """A file is always reached."""
+
     def backup(self, path: str) -> None:
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
@@ -353,124 +364,25 @@ class SQLiteStore:
             self._unlock()
 
     def _unlock(self) -> None:
-        if self._lock_file is not None:
-            os.close(self._lock_file)
-            self._lock_file = None
+        unlock(self._lock_file)
+        self._lock_file = None
 
 
-def _ending_with_deletions(writes: Sequence[Write]) -> Iterator[list[Write]]:
-    """Split the writes after each deletion, so a deletion does not affect later writes, and before each rewriting."""
-    part: list[Write] = []
-    for write in writes:
-        if write.rewrite:
-            yield part
-            part = []
-        part.append(write)
-        if write.delete:
-            yield part
-            part = []
-    yield part
+def _all_rows(db: sqlite3.Connection, table: str) -> Iterator[StoredRow]:
+    kind = TABLES[table]
+    columns, order = ", ".join(kind.columns), ", ".join(kind.columns[: kind.keys])
+    yield from db.execute(f"select {columns} from {table} order by {order}")
 
 
-def _named(writes: Iterable[Write]) -> set[tuple[str, str]]:
-    """The identities that new entries name, with the room of each."""
-    return {(one, write.room) for write in writes for line in write.lines for one in identities_in(line.body)}
+def _unused(path: Path) -> Path:
+    """This path, or with a number if there is such a file."""
+    numbered = (path.with_name(f"{path.name}.{number}") for number in count(1))
+    return next(each for each in chain([path], numbered) if not each.exists())
 
 
 @lru_cache(maxsize=ROWS_PER_INSERT)
 def _insert_of(rows: int) -> str:
     return f"insert into entries values {', '.join(['(?, ?, ?, ?)'] * rows)}"
-
-
-# -- opening ------------------------------------------------------------------------------------
-def _prepare(path: Path, create: bool) -> None:
-    """Create or check the database. Any other file is rejected unchanged."""
-    if not create and not path.exists():
-        raise BadArgs(f"{path} not found; pass the data folder of a house with --data")
-    if create:
-        _create_file(path)
-    with closing(_connect_read_only(path)) as db:
-        tables = {row[0] for row in db.execute("select name from sqlite_master where type = 'table'")}
-        found = db.execute("select value from meta where key = 'schema'").fetchone() if "meta" in tables else None
-    if found is not None:
-        _check_schema(path, found[0])
-    elif tables:
-        raise RecordCorrupt(f"{path} is not a Cohabit database")
-    elif not create:
-        raise StorageFailed(
-            f"{path} is empty: creating this house did not finish, perhaps because the disk is full. Free some space "
-            "and start the house again"
-        )
-    else:
-        with closing(_connect(path)) as db:
-            db.executescript(_TABLES)
-
-
-def _check_schema(path: Path, found: int) -> None:
-    if found < SCHEMA:
-        raise RecordCorrupt(
-            f"{path} was made by an earlier version of Cohabit (schema {found}, this version has {SCHEMA}) and cannot "
-            "be converted; start with a new data folder (--data)"
-        )
-    if found > SCHEMA:
-        raise RecordCorrupt(
-            f"{path} was made by a newer version of Cohabit (schema {found}, this version has {SCHEMA}); "
-            "update Cohabit, or use another data folder (--data)"
-        )
-
-
-def _create_file(path: Path) -> None:
-    """Tokens are hashed, but messages are not: only the owner may read the file."""
-    if not path.exists():
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        sync_folder(path.parent)
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(
-        path, timeout=10, isolation_level=None, check_same_thread=False, cached_statements=2 * ROWS_PER_INSERT
-    )
-    try:
-        db.execute("pragma journal_mode = wal")
-        # FULL syncs the WAL at every commit, so an answered call survives a power failure. With NORMAL it may not.
-        db.execute("pragma synchronous = full")
-        db.execute("pragma secure_delete = on")  # what a person has deleted must not be found in the file
-    except sqlite3.Error:
-        db.close()
-        raise
-    return db
-
-
-def _connect_read_only(path: Path) -> sqlite3.Connection:
-    """A read-only connection, which also works in a read-only folder.
-
-    While a house runs, its WAL can be shared. Otherwise SQLite tries to create one; if it cannot, open the file as
-    immutable, unless a non-empty WAL was left behind.
-    """
-    try:
-        return _connect_by_uri(path, "mode=ro")
-    except sqlite3.OperationalError as wrong:
-        if _primary_code(wrong) not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
-            raise
-        log = path.with_name(path.name + "-wal")
-        if log.exists() and log.stat().st_size > 0:
-            raise StorageFailed(
-                f"{log} contains commits that cannot be read in a read-only folder; copy {path.parent} to a writable "
-                "folder and use that"
-            ) from wrong
-        return _connect_by_uri(path, "mode=ro&immutable=1")
-
-
-def _connect_by_uri(path: Path, options: str) -> sqlite3.Connection:
-    db = sqlite3.connect(
-        f"{path.absolute().as_uri()}?{options}", uri=True, timeout=10, isolation_level=None, check_same_thread=False
-    )
-    try:
-        db.execute("select 1 from sqlite_master").fetchone()  # SQLite opens the file lazily
-    except sqlite3.Error:
-        db.close()
-        raise
-    return db
 
 
 # -- errors -------------------------------------------------------------------------------------
@@ -480,13 +392,7 @@ _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT,
 
 def _failure(problem: str, wrong: sqlite3.Error) -> CohabitError:
     """RECORD_CORRUPT if the database is damaged, STORAGE_FAILED if it cannot be used now."""
-    code = _primary_code(wrong)
+    code = primary_code(wrong)
     # Without a code it comes from Python: a closed connection, or a text that is not UTF-8.
     damaged = code in _DAMAGE or (code is None and not isinstance(wrong, sqlite3.ProgrammingError))
     return (RecordCorrupt if damaged else StorageFailed)(f"{problem}: {wrong}")
-
-
-def _primary_code(wrong: sqlite3.Error) -> int | None:
-    """The primary result code."""
-    code: int | None = getattr(wrong, "sqlite_errorcode", None)
-    return None if code is None else code & 0xFF

@@ -15,6 +15,7 @@ from cohabit.features.objectives import objective_status as known_objectives
 from cohabit.house.calls import command_list
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.lifecycle import saves
+from cohabit.house.store.save_files import SAVE_FILE
 from cohabit.model.grant import Capability, names_held
 from cohabit.protocols.worldbox.names import PERMISSIONS, role_on_wire
 from cohabit.remote import RemoteWorld
@@ -182,12 +183,12 @@ async def save_world(
     compress: saves.Compress = True,
     name: SameAs = None,
 ) -> SavedFolder:
-    """Save the world under a name, in the data folder of the house. An older save of that name is replaced."""
+    """Save the world under a name. An older save of that name is replaced."""
     wanted = _one_of("folder", folder, name)
     if wanted is None:
         raise BadArgs("save_world: give the name of the save, as `folder` or as `name`")
     made = await saves.save(ctx, wanted, compress)
-    return SavedFolder(**asdict(made), folder=made.name, path=f"{made.name}/{saves.SAVE_FILE}")
+    return SavedFolder(**asdict(made), folder=made.name, path=f"{made.name}/{SAVE_FILE}")
 
 
 class LoadedPath(saves.Loaded, kw_only=True, omit_defaults=True):
@@ -207,7 +208,7 @@ async def load_world(
     """Replace the world with a save. The members and their seats stay."""
     wanted = _one_of("path", path, name)
     # `save_world` reports a path, too.
-    wanted = wanted.strip().removesuffix(f"/{saves.SAVE_FILE}") if wanted is not None else None
+    wanted = wanted.strip().removesuffix(f"/{SAVE_FILE}") if wanted is not None else None
     made = await saves.load(ctx, wanted, bytes_b64)
     source = "path" if made.name is not None else "bytes_b64"
     return LoadedPath(**asdict(made), scheduled=True, source=source, note="the world is loaded", path=made.name)

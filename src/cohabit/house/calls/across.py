@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from cohabit.house.calls.context import HouseContext, Services
-from cohabit.house.nodes.directory import Directory
+from cohabit.house.directory import Directory
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
 

@@ -1,0 +1,107 @@
+"""A worker, as the front controls it: which rooms it opens and closes, and what it is told."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from cohabit.house.directory import Table
+from cohabit.house.house import House
+from cohabit.house.nodes.link import Handler, Link
+from cohabit.house.nodes.numbers import numbers_of
+from cohabit.house.nodes.replicas import apply, read_changes
+from cohabit.house.store.contract import Write
+from cohabit.model.identity import Credential, Identity
+from cohabit.remote import RemoteWorld
+from cohabit.room.room import Room
+
+
+class WorkerControl:
+    """The handlers of a worker's link. They are there before its house: changes that come earlier are applied to what
+    the house has read from the store, before it serves anybody."""
+
+    def __init__(self, stop: Callable[[], None] = lambda: None) -> None:
+        self.table = Table("")
+        self._stop = stop
+        self._house: House | None = None
+        self._early: list[Write] = []
+        self._made: list[tuple[Identity, Credential]] = []
+        self._opening = asyncio.Lock()  # one after another, as in a house of one process
+        self._stays: set[str] = set()  # rooms that were told of to travel
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "open": self._open, "close": self._close, "apply": self._apply, "temporaries": self._temporaries,
+            "directory": self.table.update, "ping": self._ping, "status": self._status, "stop": self._stop,
+            "address": self._address,
+        }  # fmt: skip
+
+    def attach(self, house: House, link: Link) -> None:
+        """The house is open."""
+        self._house = house
+        apply(house, self._early)
+        house.identities.put_temporaries(self._made)
+
+        async def known_by_all() -> None:
+            await link.ask("known_by_all")
+
+        house.writer.known_by_all = known_by_all
+        house.rooms.others = lambda: len(self.table.rooms) - 1 - len(house.rooms)
+
+    # -- rooms ------------------------------------------------------------------------------------
+    async def _open(self, room: str) -> dict[str, Any]:
+        house = self._need()
+        async with self._opening:
+            await house.rooms.open(room)
+        problem = house.rooms.broken.get(room)
+        return {
+            "problem": problem.as_wire() if problem is not None else None,
+            "travels": room in house.rooms and travels(house.rooms[room].room),
+        }
+
+    async def _close(self, room: str) -> None:
+        self._stays.discard(room)
+        await self._need().rooms.let_go(room)
+
+    # -- what changed elsewhere -------------------------------------------------------------------
+    def _apply(self, changes: Any) -> None:
+        found = read_changes(changes)
+        if self._house is None:
+            self._early += found
+            return
+        apply(self._house, found)
+
+    def _temporaries(self, made: Any) -> None:
+        found = msgspec.convert(made, list[tuple[Identity, Credential]])
+        if self._house is None:
+            self._made += found
+        else:
+            self._house.identities.put_temporaries(found)
+
+    def _address(self, url: str) -> None:
+        self._need().gate.address = url
+
+    # -- questions --------------------------------------------------------------------------------
+    def _ping(self) -> list[str]:
+        """The rooms that travel with others since the last time."""
+        rooms = self._house.rooms if self._house is not None else {}
+        found = [room for room, runner in rooms.items() if room not in self._stays and travels(runner.room)]
+        self._stays.update(found)
+        return found
+
+    def _status(self) -> dict[str, Any]:
+        """Its numbers, and of each room whether nobody would be disturbed if it moved."""
+        house = self._need()
+        return {"numbers": numbers_of(house), "rooms": {room: house.rooms.is_quiet(room) for room in house.rooms}}
+
+    def _need(self) -> House:
+        assert self._house is not None, "the worker has not started yet"
+        return self._house
+
+
+def travels(room: Room) -> bool:
+    """Whether a room has to be in the same process as others: the Nexus, and what is open to it."""
+    if isinstance(room.world, RemoteWorld) and room.world.is_of_house:
+        return True
+    return any(feature.overrides("announces") and feature.active(room) for feature in room.features.all)

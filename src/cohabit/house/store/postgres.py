@@ -1,0 +1,443 @@
+"""The store on PostgreSQL. Several processes may have it open; leases say which of them may write to a room.
+
+One connection writes, a few others read. A batch is one transaction: first the leases of the rooms are checked and kept
+from changing, then the rows of each table are sent as arrays, in one statement per table. A batch of entries alone, as
+most are, is one statement.
+"""
+
+import logging
+import secrets
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from cohabit.errors import BadArgs, CohabitError, Conflict, OutcomeUnknown, RecordCorrupt, StorageFailed
+from cohabit.house.store.contract import NO_ROOM, SNAPSHOTS_KEPT, Row, Write, in_parts, named_in, not_held
+from cohabit.house.store.disk import make_folder, take_lock, unlock
+from cohabit.house.store.postgres_connections import Connections, Db, Lost, PgError, name_of
+from cohabit.house.store.postgres_schema import prepare
+from cohabit.house.store.tables import TABLES, TABLES_WITH_ROOM, Insert, Rows, StoredRow
+from cohabit.model.identity import Credential, Identity, Invite
+from cohabit.model.refusals import REFUSALS_KEPT, Refusal
+
+log = logging.getLogger("cohabit")
+ROWS_PER_READ = 1000
+ID_FILE = "store-id"
+"""In the data folder. A house that starts again there takes over the leases of the one before at once."""
+
+_encode = msgspec.msgpack.Encoder().encode
+_Kept = TypeVar("_Kept", Refusal, Identity, Credential, Invite)
+# A house is locked before its leases, as in `_take`.
+_HELD = """
+with live as (select house from houses where house = any(%s) and until > clock_timestamp() for key share),
+held as (
+    select leases.room from unnest(%s::text[], %s::text[], %s::bigint[]) as mine (room, house, epoch)
+    join leases on (leases.room, leases.house, leases.epoch) = (mine.room, mine.house, mine.epoch)
+    join live on live.house = mine.house for share of leases
+)"""
+_HELD_ROOMS = f"{_HELD} select room from held"
+_APPEND = f"""
+{_HELD}, fence as materialized (select count(*) = cardinality(%s::text[]) as ok from held),
+marked as (update commits set token = %s where session = %s and (select ok from fence)),
+added as (
+    insert into entries select * from unnest(%s::text[], %s::bigint[], %s::bytea[], %s::bytea[])
+    where (select ok from fence)
+),
+indexed as (
+    insert into named select * from unnest(%s::text[], %s::text[]) where (select ok from fence) on conflict do nothing
+)
+select ok from fence
+"""
+_LIVE = """
+select houses.house from unnest(%s::text[], %s::text[], %s::bigint[]) as mine (room, house, epoch)
+join houses on (houses.house, houses.epoch) = (mine.house, mine.epoch)
+where until > clock_timestamp() for key share of houses
+"""
+_BEGIN = """
+insert into houses values (%s, %s, clock_timestamp() + %s * interval '1 millisecond', nextval('epochs'))
+on conflict (house) do update set until = excluded.until returning epoch
+"""
+_RENEW = """
+update houses set until = clock_timestamp() + %s * interval '1 millisecond' where house = %s and epoch = %s
+returning epoch
+"""
+_ENDED = "until <= clock_timestamp() and house in (select house from leases where room = any(%s)) and house <> %s"
+_DISCONNECT = f"""
+select pg_terminate_backend(pid) from pg_stat_activity join houses on application_name = %s || place
+where datname = current_database() and usename = current_user and place <> %s and {_ENDED}
+"""
+_TIDY = """
+delete from houses where house in
+(select house from houses where until < now() - interval '1 day' for update skip locked)
+"""
+_TAKE = """
+insert into leases select room, %s, nextval('epochs') from unnest(%s::text[]) as wanted (room) on conflict do nothing
+"""
+
+
+class PostgresStore:
+    """See ``Store``. ``url``: ``postgresql://USER@HOST/NAME``, or any connection string of libpq.
+
+    ``folder``: the data folder of the house, which is locked.
+    """
+
+    def __init__(self, url: str, folder: Path | None = None, read_only: bool = False) -> None:
+        self._connections = Connections(url, read_only)
+        self.place = self._connections.place
+        self._houses: set[str] = set()  # those that got leases here
+        self._writing = threading.Lock()
+        self._id = secrets.token_hex(8)
+        self._lock_file: int | None = None
+        try:
+            if folder is not None:
+                self._lock(folder)
+            self._connections.place_id = self._id
+            with self._connections.reading() as db:
+                prepare(db, self.place, create=not read_only)
+                if not read_only:
+                    db.execute("delete from houses where place = %s", (self._id,))
+                    db.execute(_TIDY)
+                    db.execute("insert into commits values (%s, '')", (self._connections.session,))
+        except BaseException as wrong:
+            self.close()
+            if isinstance(wrong, PgError):
+                raise self._failure("cannot be opened", wrong) from wrong
+            raise
+
+    def _lock(self, folder: Path) -> None:
+        try:
+            make_folder(folder)
+            self._lock_file = take_lock(folder)
+            path = folder / ID_FILE
+            if not path.exists():
+                path.write_text(self._id)
+            self._id = path.read_text()
+        except OSError as wrong:
+            raise StorageFailed(
+                f"{folder} cannot be used as a data folder ({wrong.strerror}); choose another one with --data"
+            ) from wrong
+
+    # -- writing ----------------------------------------------------------------------------------
+    def commit(self, writes: Sequence[Write]) -> None:
+        if not any(write.lines or write.has_more_than_lines for write in writes):
+            return
+        with self._writing:
+            try:
+                if any(write.has_more_than_lines for write in writes):
+                    self._connections.write(lambda db: self._write(db, writes))
+                else:
+                    self._connections.write_at_once(lambda db, token: self._append(db, writes, token))
+            except Lost as unknown:
+                raise OutcomeUnknown(f"{self.place} could not be reached: {unknown}") from unknown
+            except PgError as wrong:
+                raise self._failure("could not be written", wrong, "; nothing was changed") from wrong
+
+    def _write(self, db: Db, writes: Sequence[Write]) -> None:
+        self._check_holders(db, writes)
+        for part in in_parts(writes):
+            for write in part:
+                if write.rewrite:
+                    for table in ("entries", "snapshots", "refusals", "named"):
+                        db.execute(f"delete from {table} where room = %s", (write.room,))
+            lines = [(write.room, line.seq, line.body, line.digest) for write in part for line in write.lines]
+            _insert(db, "entries", lines)
+            _insert(db, "named", named_in(part), "do nothing")
+            for write in part:
+                if write.has_more_than_lines:
+                    self._write_rest(db, write)
+
+    def _append(self, db: Db, writes: Sequence[Write], token: str) -> None:
+        """Only entries, in one statement: each one costs a wait for the interpreter while the event loop is busy."""
+        fenced = {(write.room, *write.holder) for write in writes if write.is_fenced and write.holder is not None}
+        rooms, houses, epochs = _columns(fenced) or ([], [], [])
+        added = [(write.room, line.seq, line.body, line.digest) for write in writes for line in write.lines]
+        named = _columns(named_in(writes)) or ([], [])
+        own = list(dict.fromkeys(houses)), rooms, houses, epochs, rooms, token, self._connections.session
+        row = db.execute(_APPEND, (*own, *_columns(added), *named)).fetchone()
+        if row is None or not row[0]:
+            raise not_held(rooms[0])  # of several, the writer tries each alone
+
+    def _check_holders(self, db: Db, writes: Sequence[Write]) -> None:
+        """Until the end of the transaction, no other house gets these rooms, and these houses are not out."""
+        wanted = {(write.room, *write.holder) for write in writes if write.is_fenced and write.holder is not None}
+        rooms = {each for each in wanted if each[0]}
+        if rooms:
+            columns = _columns(rooms)
+            held = {row[0] for row in db.execute(_HELD_ROOMS, [list(set(columns[1])), *columns])}
+            for room, _, _ in rooms:
+                if room not in held:
+                    raise not_held(room)
+        houses = wanted - rooms
+        if houses and len(db.execute(_LIVE, _columns(houses)).fetchall()) < len(houses):
+            raise not_held(NO_ROOM)
+
+    def _write_rest(self, db: Db, write: Write) -> None:
+        """Write everything except the lines, which are already inserted."""
+        room = write.room
+        for identity in write.forget:
+            _forget_identity(db, identity)
+        if write.snapshot is not None:
+            _replace(db, "snapshots", [(room, *write.snapshot)])
+            db.execute(
+                "delete from snapshots where room = %s and seq not in "
+                "(select seq from snapshots where room = %s order by seq desc limit %s)",
+                (room, room, SNAPSHOTS_KEPT),
+            )
+        if write.refusals:
+            _replace(db, "refusals", [(room, each.id, _encode(each)) for each in write.refusals])
+            db.execute(
+                "delete from refusals where room = %s and id < "
+                "(select id from refusals where room = %s order by id desc limit 1 offset %s)",
+                (room, room, REFUSALS_KEPT - 1),
+            )
+        _replace(db, "identities", [(each.id, _encode(each)) for each in write.identities])
+        _replace(db, "credentials", [(each.hash, each.room, _encode(each)) for each in write.credentials])
+        _replace(db, "invites", [(each.id, each.room, _encode(each)) for each in write.invites])
+        _replace(db, "profiles", write.profiles)
+        _replace(db, "egress", [(room, *each) for each in write.egress])
+        _replace(db, "saves", [(room, *each) for each in write.saves])
+        if write.forget_before is not None:
+            db.execute(
+                "delete from entries where room = %s and seq < least(%s, "
+                "(select coalesce(min(seq), -1) + 1 from snapshots where room = %s))",
+                (room, write.forget_before, room),
+            )
+        if write.forget_refusals:
+            db.execute("delete from refusals where room = %s and id = any(%s)", (room, list(write.forget_refusals)))
+        for identity in write.forget_egress:
+            db.execute("delete from egress where starts_with(key, %s)", (f"{identity}\n",))
+        if write.delete:
+            for table in (*TABLES_WITH_ROOM, "leases"):
+                db.execute(f"delete from {table} where room = %s", (room,))
+
+    # -- leases -----------------------------------------------------------------------------------
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
+        wanted = list(dict.fromkeys(rooms))
+        self._houses.add(house)
+        try:
+            return self._connections.run(lambda db: self._lease(db, wanted, house, ms, epoch))
+        except PgError as wrong:
+            raise self._failure("could not be written", wrong) from wrong
+
+    def _lease(self, db: Db, wanted: list[str], house: str, ms: int, epoch: int | None) -> dict[str, int]:
+        if epoch is None:
+            own = db.execute(_BEGIN, (house, self._id, ms)).fetchone()
+        else:
+            own = db.execute(_RENEW, (ms, house, epoch)).fetchone()
+        if own is None:
+            return {}
+        held = self._held(db, wanted, house)
+        if len(held) < len(wanted):
+            self._take(db, [room for room in wanted if room not in held], house)
+            held = self._held(db, wanted, house)
+        return {NO_ROOM: own[0], **held}
+
+    def _held(self, db: Db, rooms: list[str], house: str) -> dict[str, int]:
+        return dict(db.execute("select room, epoch from leases where house = %s and room = any(%s)", (house, rooms)))
+
+    def _take(self, db: Db, rooms: list[str], house: str) -> None:
+        """Take the rooms that no live house has. Houses whose leases have ended are deleted with all their leases,
+        which waits for the ends of their transactions."""
+        with db.transaction():
+            # One at a time: otherwise the insert does not see that the house it waited for has just begun.
+            db.execute("select pg_advisory_xact_lock(hashtext('cohabit leases ' || current_schema()))")
+            db.execute(_DISCONNECT, (name_of(""), self._id, rooms, house))
+            db.execute(f"delete from houses where {_ENDED}", (rooms, house))
+            db.execute(_TAKE, (house, rooms))
+
+    def release(self, rooms: Sequence[str], house: str) -> None:
+        self._read("delete from leases where house = %s and room = any(%s) returning room", (house, list(rooms)))
+
+    # -- reading ----------------------------------------------------------------------------------
+    def rooms(self) -> list[str]:
+        return [row[0] for row in self._read("select distinct room from snapshots order by room")]
+
+    def snapshots(self, room: str) -> list[bytes]:
+        return [row[0] for row in self._read("select body from snapshots where room = %s order by seq desc", (room,))]
+
+    def lines(self, room: str, after: int, limit: int | None = None) -> Iterator[Row]:
+        left = limit
+        while left is None or left > 0:
+            count = ROWS_PER_READ if left is None else min(ROWS_PER_READ, left)
+            rows: list[Row] = self._read(
+                "select seq, body, digest from entries where room = %s and seq > %s order by seq limit %s",
+                (room, after, count),
+            )
+            yield from rows
+            if len(rows) < count:
+                return
+            after = rows[-1][0]
+            left = None if left is None else left - count
+
+    def head(self, room: str) -> int:
+        return int(self._read("select coalesce(max(seq), -1) from entries where room = %s", (room,))[0][0])
+
+    def size(self, room: str) -> int:
+        return int(self._read("select coalesce(sum(length(body)), 0) from entries where room = %s", (room,))[0][0])
+
+    def refusals(self, room: str) -> list[Refusal]:
+        return self._decoded(Refusal, "select body from refusals where room = %s order by id", (room,))
+
+    def identities(self) -> list[Identity]:
+        return self._decoded(Identity, "select body from identities order by id")
+
+    def credentials(self) -> list[Credential]:
+        return self._decoded(Credential, "select body from credentials order by hash")
+
+    def invites(self) -> list[Invite]:
+        return self._decoded(Invite, "select body from invites order by id")
+
+    def rooms_naming(self, identity: str) -> list[str]:
+        return [row[0] for row in self._read("select room from named where identity = %s order by room", (identity,))]
+
+    def profile(self, identity: str) -> bytes | None:
+        return self._one("select body from profiles where identity = %s", (identity,))
+
+    def egress(self, room: str) -> list[bytes]:
+        return [row[0] for row in self._read("select body from egress where room = %s order by key", (room,))]
+
+    def saves(self, room: str) -> list[str]:
+        return [row[0] for row in self._read("select name from saves where room = %s order by name", (room,))]
+
+    def save(self, room: str, name: str) -> bytes | None:
+        return self._one("select body from saves where room = %s and name = %s", (room, name))
+
+    def _one(self, sql: str, args: tuple[Any, ...]) -> bytes | None:
+        found = self._read(sql, args)
+        return found[0][0] if found else None
+
+    def _decoded(self, kind: type[_Kept], sql: str, args: tuple[Any, ...] = ()) -> list[_Kept]:
+        rows = self._read(sql, args)
+        try:
+            return [msgspec.msgpack.decode(row[0], type=kind) for row in rows]
+        except (ValueError, TypeError) as wrong:  # bad UTF-8 and wrong types are not MsgspecErrors
+            raise RecordCorrupt(f"{self.place} is damaged: a stored {kind.__name__} cannot be read: {wrong}") from None
+
+    def _read(self, sql: str, args: tuple[Any, ...] = ()) -> list[Any]:
+        """One statement. It may run twice if the connection is lost, so it must do no harm then."""
+        try:
+            return self._connections.run(lambda db: _rows(db, sql, args))
+        except PgError as wrong:
+            raise self._failure("cannot be read", wrong) from wrong
+
+    def problems(self) -> list[str]:
+        """Entries that belong to no room. Damaged pages are found when they are read."""
+        strays = self._read(
+            "select room, count(*) from entries where room not in (select room from snapshots) group by room"
+        )
+        return [
+            f"{self.place} is damaged: it has {count} entries of a room {room!r}, which has no snapshot"
+            for room, count in strays
+        ]
+
+    # -- moving everything ------------------------------------------------------------------------
+    @contextmanager
+    def taking(self) -> Iterator[Rows]:
+        with self._alone() as db:
+            yield lambda table: _all_rows(db, table)
+            db.execute("insert into meta values ('moved', 1) on conflict do nothing")
+
+    @contextmanager
+    def filling(self) -> Iterator[tuple[Insert, Rows]]:
+        with self._alone() as db:
+            yield lambda table, rows: _insert(db, table, rows), lambda table: _all_rows(db, table)
+
+    @contextmanager
+    def _alone(self) -> Iterator[Db]:
+        """A transaction during which no house can start here. None may be running."""
+        try:
+            with self._connections.reading() as db, db.transaction():
+                db.execute("set local idle_in_transaction_session_timeout = 0")
+                db.execute("lock table houses in share row exclusive mode")
+                if db.execute("select from houses where until > clock_timestamp()").fetchone() is not None:
+                    raise Conflict(
+                        f"a house is running on {self.place}; stop it first. If it was killed, try again in ten seconds"
+                    )
+                db.execute("delete from houses")  # one that is paused cannot go on
+                yield db
+        except PgError as wrong:
+            raise self._failure("could not be read or written", wrong, "; nothing was changed") from wrong
+
+    # -- the rest ---------------------------------------------------------------------------------
+    def give_up(self) -> None:
+        self._connections.giving_up.set()
+
+    def scrub(self) -> None:
+        """Deleted rows can no longer be read; their space is reused. The database's own log and backups keep them as
+        long as it is set up to."""
+        try:
+            with self._connections.reading() as db:
+                for table in TABLES:
+                    db.execute(f"vacuum {table}")
+        except PgError as wrong:
+            raise self._failure("could not be written", wrong) from wrong
+
+    def backup(self, path: str) -> None:
+        raise BadArgs("this house keeps its data in PostgreSQL; back it up with pg_dump (see docs/postgres.md)")
+
+    def close(self) -> None:
+        with self._writing:
+            if self._houses:
+                with suppress(CohabitError):  # their leases end by themselves
+                    self._read("delete from houses where house = any(%s) returning house", (list(self._houses),))
+                    self._read("delete from commits where session = %s returning session", (self._connections.session,))
+            self._connections.close()
+            unlock(self._lock_file)
+            self._lock_file = None
+
+    def _failure(self, problem: str, wrong: PgError, then: str = "") -> CohabitError:
+        """RECORD_CORRUPT if the database is damaged, STORAGE_FAILED if it cannot be used now."""
+        text = str(wrong).strip().partition("\n")[0]
+        damaged = (wrong.sqlstate or "") in _DAMAGE
+        return (RecordCorrupt if damaged else StorageFailed)(f"{self.place} {problem}: {text}{then}")
+
+
+_DAMAGE = ("XX001", "XX002", "42P01", "42703")
+"""Damaged pages and indexes. Our SQL is valid, so a missing table or column is damage too."""
+
+
+# -- statements -----------------------------------------------------------------------------------
+def _columns(rows: Iterable[tuple[Any, ...]]) -> list[list[Any]]:
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _insert(db: Db, table: str, rows: Iterable[tuple[Any, ...]], conflict: str = "") -> None:
+    """Insert rows in one statement, each column as an array."""
+    columns = _columns(rows)
+    if columns:
+        arrays = ", ".join(f"%s::{kind}[]" for kind in TABLES[table].types)
+        ending = f" on conflict {conflict}" if conflict else ""
+        db.execute(f"insert into {table} select * from unnest({arrays}){ending}", columns)
+
+
+def _rows(db: Db, sql: str, args: tuple[Any, ...]) -> list[Any]:
+    found: list[Any] = db.execute(sql, args).fetchall()
+    return found
+
+
+def _all_rows(db: Db, table: str) -> Iterator[StoredRow]:
+    """All rows of a table by key, without having all of them in memory."""
+    with db.cursor(name="all_rows") as cursor:
+        cursor.itersize = ROWS_PER_READ
+        order = ", ".join(TABLES[table].columns[: TABLES[table].keys])
+        yield from cursor.execute(f"select * from {table} order by {order}")
+
+
+def _replace(db: Db, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Insert rows, or replace those with the same key. Of several with one key, the last counts."""
+    kind = TABLES[table]
+    last = {row[: kind.keys]: row for row in rows}
+    change = ", ".join(f"{name} = excluded.{name}" for name in kind.columns[kind.keys :])
+    _insert(db, table, last.values(), f"({', '.join(kind.columns[: kind.keys])}) do update set {change}")
+
+
+def _forget_identity(db: Db, identity: str) -> None:
+    db.execute("delete from identities where id = %s", (identity,))
+    db.execute("delete from profiles where identity = %s", (identity,))
+    held = db.execute("select hash, body from credentials where position(%s::bytea in body) > 0", (identity.encode(),))
+    mine = [key for key, body in held if msgspec.msgpack.decode(body, type=Credential).identity == identity]
+    db.execute("delete from credentials where hash = any(%s)", (mine,))
