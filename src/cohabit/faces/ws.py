@@ -275,9 +275,7 @@ class Connection:
             self._reply(request.id, request.room, full)
             return
         if self._pending_bytes + size > MAX_PENDING_BYTES:
-            full = Busy(
-                f"{self._pending_bytes} bytes of calls are already pending on this connection; wait for a reply"
-            )
+            full = Busy(f"{self._pending_bytes} bytes of calls are pending on this connection; wait for a reply")
             self._reply(request.id, request.room, full)
             return
         try:

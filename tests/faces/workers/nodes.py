@@ -108,13 +108,16 @@ class Cluster:
         self.servers[name] = server = GuestServer(*args)
         return server
 
-    async def start_front(self, *, passing: bool) -> None:
+    async def start_front(self, *, passing: bool, send_buffer: int | None) -> None:
+        listener = bind(self.front.settings)
+        if send_buffer is not None:  # connections have it from the listener
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         served = serve_front(
             self.front,
             self.directory(FRONT),
             self if passing else None,
-            bind(self.front.settings),
+            listener,
             listen_for_nodes(str(self.folder / FRONT)),
             ready=ready.set_result,
         )
@@ -133,6 +136,7 @@ async def cluster(
     folder: Path,
     *names: str,
     passing: bool = True,
+    send_buffer: int | None = None,
     reference: House | None = None,
     clock: Clock | None = None,
     **settings: object,
@@ -151,7 +155,7 @@ async def cluster(
         for name in made.houses:
             if name != FRONT:
                 await made.start_node(name)
-        await made.start_front(passing=passing)
+        await made.start_front(passing=passing, send_buffer=send_buffer)
         try:
             yield made
         finally:

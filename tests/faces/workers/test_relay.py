@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from tests.faces.doors import Tools
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as ws_connect
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame
 
 from cohabit.errors import Busy
+from cohabit.faces.workers.frames import Upstream
 from cohabit.faces.workers.peers import ASK, CALL
 from cohabit.faces.workers.routing import room_of, token_of
 from cohabit.house.store.identities import Identities, hashed
@@ -88,10 +91,19 @@ async def test_the_token_may_come_in_the_first_frame_and_its_end_ends_the_connec
             assert closed.value.rcvd.code == 4401
 
 
-async def test_a_slow_reader_stops_the_other_process_from_sending_and_loses_nothing(tmp_path: Path) -> None:
-    async with cluster(tmp_path, "w1", passing=False) as nodes:
+async def test_a_slow_reader_stops_the_other_process_from_sending_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[Frame] = []
+    wait = Upstream._wait
+    monkeypatch.setattr(Upstream, "_wait", lambda self, frame: (waited.append(frame), wait(self, frame)))
+    async with cluster(tmp_path, "w1", passing=False, send_buffer=4096) as nodes:
         tokens = await create(nodes, "w1", "den")
-        async with ws_connect(ws_url(nodes), additional_headers=bearer(tokens["bob"]), max_queue=1) as bob:
+        small = socket.socket()
+        small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        small.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(small, ("127.0.0.1", int(nodes.url.rpartition(":")[2])))
+        async with ws_connect(ws_url(nodes), sock=small, additional_headers=bearer(tokens["bob"]), max_queue=1) as bob:
             assert (await say(bob, 1, "subscribe", views=False))["ok"]
             ann = nodes.houses["w1"].identify(tokens["ann"])
             for number in range(60):
@@ -102,6 +114,8 @@ async def test_a_slow_reader_stops_the_other_process_from_sending_and_loses_noth
                 push = msgspec.json.decode(await bob.recv())
                 seen += [int(i["text"].split(": ")[-1].split()[0]) for i in push["items"] if "xxx" in i["text"]]
             assert seen == list(range(60))
+            assert waited
+            assert len(waited) < 60
 
 
 @pytest.mark.parametrize("subscribed", [True, False])
