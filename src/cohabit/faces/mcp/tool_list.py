@@ -34,7 +34,7 @@ async def tool_commands(backend: Backend) -> list[CommandInfo]:
     if backend.room is None:
         return list(commands)
     here = room_commands(commands)
-    return list(commands) if backend.roams and not only_joins(here) else here
+    return list(commands) if backend.lists_house and not only_joins(here) else here
 
 
 def only_joins(commands: Sequence[CommandInfo]) -> bool:

@@ -22,7 +22,8 @@ from cohabit.house.calls.command_list import CommandInfo, with_texts
 KEY: Final = "cohabit/key"
 """The `_meta` key of an idempotency key."""
 NO_NEW_TOOLS: Final = ("action", "bus")
-"""Categories of commands that do not change what the caller may do. (`act` runs others, too.)"""
+"""Categories of commands that do not change what the caller may do in a room. (`act` runs others, too, and an action in
+one room can take the caller into another.)"""
 ASK: Final = "ask"
 """The command by which a member asks for permissions."""
 ROOM: Final = {"type": "string", "description": "the id of the room"}
@@ -73,8 +74,8 @@ def _is_destructive(info: CommandInfo) -> bool:
 
 
 def _arguments(info: CommandInfo, backend: Backend) -> dict[str, Any]:
-    schema = info.schema
-    if backend.roams and info.about != "house" and not _takes_room(info):
+    schema, is_of_here = info.schema, info.where == "world" and not backend.lists_house
+    if backend.roams and not is_of_here and info.about != "house" and not _takes_room(info):
         required = ["room"] if info.about == "room" and backend.room is None else []
         return {
             **schema,
@@ -155,7 +156,7 @@ async def _called(
         readable = info.where == "world" or info.runs_others
         if not info.waits or info.records:  # what was changed is answered, even if the caller's token ended with it
             result = await call
-            if info.records and (info.category not in NO_NEW_TOOLS or info.name == ACT):
+            if info.records and (info.category not in NO_NEW_TOOLS or info.name == ACT or backend.roams):
                 changed(backend)
             return rendered(result, readable, values=values)
         async with reporting(ctx, info, args):
