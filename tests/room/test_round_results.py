@@ -15,7 +15,7 @@ from .making import HOST, make_room, player
 ANN, BOB = player("ann", 0), player("bob", 1)
 GUEST = {"id": "gus", "kind": "human", "role": "observer"}
 IMPOSSIBLE = {"planet": ("craft", {"item": "furnace"}), "crafter_shared": ("make_wood_pickaxe", {})}
-REASON = {"planet": "Furnace needs 10 stone; you have 0 stone.", "crafter_shared": "there is no table within one cell."}
+REASON = {"planet": "furnace needs 10 stone; you have 0 stone.", "crafter_shared": "there is no table within one cell."}
 HARMLESS = {"planet": "wait", "crafter_shared": "noop"}
 WORLDS = list(IMPOSSIBLE)
 
@@ -82,7 +82,8 @@ def test_the_result_of_the_round_before_is_not_taken_for_that_of_a_pending_choic
     assert again.pending
     assert again.observation is not None
     assert again.observation.last_action is None
-    assert LAST_ACTION not in room.call("ann", "view", {}, at=5).text
+    text = room.call("ann", "view", {}, at=5).text
+    assert (LAST_ACTION in text, REASON[world] in text, REASON[world] in again.to_text()) == (False, False, False)
     choose(room, "bob", HARMLESS[world], 6)
     assert last_of(room, "ann", 7) is not None
 
