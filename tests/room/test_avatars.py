@@ -553,6 +553,7 @@ def test_in_rounds_an_agent_that_changes_its_mind_has_acted_once() -> None:
     for _ in range(5):
         room.call("ann", "act", {"action": "noop"}, at=3)
     room.call("bob", "act", {"action": "noop"}, at=4)
+    room.call("ann", "act", {"action": "noop"}, at=4)  # which does not happen: she leaves before the round ends
     assert room.call("ann", "jack_out", {"mode": "suspend"}, at=5).session_stats["actions"] == 1
 
 

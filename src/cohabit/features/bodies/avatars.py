@@ -16,6 +16,7 @@ from cohabit.errors import AskerError, BadArgs, Conflict, GameRejected, UnknownA
 from cohabit.features.bodies import own
 from cohabit.features.bodies.state import BODIES, Bodies, Career, OwnedAvatar, avatars_in
 from cohabit.features.bodies.views import embodied, has_bodies, shown, world_of
+from cohabit.features.round_results import RESULTS
 from cohabit.model.avatar import Avatar, AvatarRoster, AvatarState, DeathEvent, JackInResult, JackOutResult
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
@@ -158,8 +159,9 @@ def _release(room: BaseRoom, avatar: OwnedAvatar, state: State, at: int, count: 
     avatar.playtime_ms += playtime
     avatar.last_active = at
     avatar.by, avatar.state, avatar.left_as = None, state, ""
+    actions = avatar.actions - (avatar.seat in RESULTS.read(room.state).chosen)  # that one does not happen any more
     return {
-        "playtime": playtime // 1000, "actions": avatar.actions, "reward": round(reward, 6), "deaths": deaths,
+        "playtime": playtime // 1000, "actions": actions, "reward": round(reward, 6), "deaths": deaths,
         "achievements": [n.partition(":")[2] for n in deeds if n.startswith("achievement:")],
     }  # fmt: skip
 

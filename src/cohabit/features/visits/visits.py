@@ -220,7 +220,7 @@ def end_visit(
         world=state.world,
         at=at,
         reason=reason,
-        steps=visit.steps,
+        steps=visit.steps - visit.has_chosen,  # what it chose in a round that is not over does not happen any more
         playtime_ms=playtime,
         reward=round(done.reward, 6),
         deaths=done.deaths,
