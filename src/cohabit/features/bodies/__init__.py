@@ -120,7 +120,7 @@ class BodiesFeature(Feature):
         return sleep.absent(room)
 
     def view_lines(self, room: BaseRoom, member: Member) -> str:
-        return "\n".join(filter(None, (sleep.text(room), bodies_text(room, member))))
+        return "\n".join(filter(None, (sleep.text(room, member), bodies_text(room, member))))
 
 
 def has_chosen(room: BaseRoom, member: Member) -> bool:

@@ -117,7 +117,7 @@ def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
         watch_only(room, me),
     ]
     notes = "\n".join(filter(None, lines))
-    said = seen.text if yours or me.through is None else seen.text.replace(f"\n{YOUR_TURN}", "")
+    said = seen.text if (yours or not me.through) and not me.handed_over else seen.text.replace(f"\n{YOUR_TURN}", "")
     text = f"{said}\n{notes}" if notes else said
     fallback = room.fallback(me) if yours and not seen.over and not room.is_blind(me) else None
     reply = ViewReply(
