@@ -155,8 +155,8 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     sleep_seconds: Annotated[
         int,
         _doc(
-            "in new rooms with bodies and rounds: a body sleeps when its player has missed rounds for this long, or was "
-            "away this long where they have no time limit; 0: never",
+            "in new rooms with bodies and rounds: a body sleeps when its player has missed rounds for this long, or "
+            "was away this long where they have no time limit; 0: never",
             ge=0,
         ),
     ] = 120
