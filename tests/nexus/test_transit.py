@@ -405,7 +405,9 @@ async def test_an_agent_whose_game_is_deleted_is_in_the_nexus_without_doing_anyt
 
 async def test_an_agent_can_give_up_only_a_game_that_is_offline() -> None:
     async with journeys() as world:
-        assert (await refused(world, "ann", "nexus", "give_up_game")).message == "you are in no game"
+        assert (await refused(world, "ann", "nexus", "give_up_game")).message.startswith(
+            "you are in no game; enter one"
+        )
         await world("ann", "nexus", "enter_game", game_id="mines")
         await world.rest()
         reason = await refused(world, "ann", "nexus", "give_up_game")

@@ -128,7 +128,11 @@ def test_everybody_is_told_who_comes_goes_changes_its_body_and_returns_to_life()
 
 @pytest.mark.parametrize(
     ("mode", "told"),
-    [("dormant", "sleeps where you left it."), ("suspend", "waits outside the world."), ("despawn", "is gone.")],
+    [
+        ("dormant", "sleeps where you left it. `jack_in` brings you back."),
+        ("suspend", "waits outside the world. `jack_in` brings you back."),
+        ("despawn", "is gone."),
+    ],
 )
 def test_who_leaves_a_body_is_told_what_becomes_of_it(mode: str, told: str) -> None:
     caves = Caves()

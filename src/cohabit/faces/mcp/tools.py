@@ -10,7 +10,7 @@ import msgspec
 from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from cohabit.errors import BadArgs, CohabitError, Unauthorized, UnknownRoom, internal_error
+from cohabit.errors import BadArgs, CohabitError, Unauthorized, UnknownCommand, UnknownRoom, internal_error
 from cohabit.faces.mcp import apps
 from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.refusals import refused
@@ -170,7 +170,11 @@ async def _called(
 
 
 async def _with_next_step(backend: Backend, refusal: CohabitError, params: types.CallToolRequestParams) -> CohabitError:
-    """A refusal for lack of a permission, with the command that asks for it, if the caller may use that."""
+    """A refusal with a command that helps: to ask for a permission that the caller lacks, or to find a name."""
+    if isinstance(refusal, UnknownCommand) and not refusal.did_you_mean and not refusal.message.endswith("."):
+        refusal.message += "; `rules` lists the commands of this room"
+    elif isinstance(refusal, BadArgs) and refusal.message.endswith("needs a room; pass its id as room"):
+        refusal.message += " (`rooms` lists yours)"
     named = (params.arguments or {}).get("room") if backend.roams else None
     room = named if isinstance(named, str) else backend.room
     if refusal.details.get("needs") and "requires" in refusal.message and room is not None:

@@ -392,7 +392,8 @@ def jack_out(ctx: Context, mode: Mode = "dormant") -> JackOutResult:
     stats = leave_body(ctx, me, mode)
     ctx.tell(f"{me.handle} leaves its body", "roster")
     told = {"dormant": "sleeps where you left it", "suspend": "waits outside the world", "despawn": "is gone"}[mode]
-    return JackOutResult(True, avatar.state, f"{avatar.name} {told}.", stats)
+    back = " `jack_in` brings you back." if mode != "despawn" else ""
+    return JackOutResult(True, avatar.state, f"{avatar.name} {told}.{back}", stats)
 
 
 @command(
