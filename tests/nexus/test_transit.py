@@ -229,6 +229,7 @@ async def test_the_dead_leave_without_their_things_and_come_back_to_the_same_ava
         assert reason.message == "you control no body, so you have nothing to carry"
         left = await world("ann", "mines", "exit_game")
         assert (left.avatar_state, left.deaths, left.reward) == ("destroyed", 1, 2.0)
+        assert left.message.endswith("Your dead body comes back to life when you enter again.")
         await world("ann", "nexus", "enter_game", game_id="mines")
         back = await world("ann", "mines", "jack_out")
         assert back.avatar_state is AvatarState.DORMANT

@@ -280,6 +280,7 @@ def test_where_nobody_comes_back_to_life_a_dead_avatar_stays_dead() -> None:
     caves("ann", "jump")
     assert "Your avatar ann died (combat)." in caves.heard("ann")
     assert caves("ann", "death").respawn_options == []
+    assert ("death" in offered(caves), "respawn" in offered(caves)) == (True, False)
     assert "nobody comes back to life in this game" in caves.refused("ann", "respawn").message
     assert "nobody comes back to life in this game" in caves.refused("ann", "respawn", option="hall").message
 

@@ -56,6 +56,8 @@ def test_a_choice_is_pending_until_the_round_ends_and_then_its_failure_is_in_the
     text = room.call("ann", "view", {}, at=5).text
     assert f"{LAST_ACTION}:\n{name} failed" in text
     assert text.count(last.message) == 1
+    turned = LastAction("move_left", True, "You turned, and water is in the way.")
+    assert [turned.to_text(turned.message), turned.to_text()] == ["move_left", f"move_left: {turned.message}"]
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -230,6 +230,10 @@ def _is_dead(room: BaseRoom, member: Member) -> bool:
     return bool(bodies) and all(avatar.state is State.DESTROYED for avatar in bodies)
 
 
+def _can_come_back(room: BaseRoom, member: Member) -> bool:
+    return world_of(room).respawns and _is_dead(room, member)
+
+
 @command(category="read", needs=C.ACT, only_if=for_bodies)
 def avatars(ctx: Context) -> AvatarRoster:
     """Your avatars in this world: their state, body and history."""
@@ -443,7 +447,7 @@ def check_leaving(room: BaseRoom, avatar: OwnedAvatar, mode: Mode) -> None:
         )
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_is_dead, listed=True)
+@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_can_come_back, listed=True)
 def respawn(
     ctx: Context, option: Annotated[str | None, Meta(description="an option of `death`; default: the first")] = None
 ) -> JackInResult:

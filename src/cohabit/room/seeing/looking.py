@@ -21,12 +21,12 @@ from cohabit.room.timers import next_game_begins, turn_ends
 from cohabit.world import Pace, World, overridden, overrides
 
 C = Capability
-SEATS_SHOWN = 12
-MAX_ID = 40
+SEATS_SHOWN, MAX_ID = 12, 40
 HOW_TO_READ = (
     ": = replaces the line that begins alike, + is new, - is gone (-3: with the two after it), ! happened again; the "
     "rest is as it was."
 )
+LINES_BELOW = "The lines below the world's (= is replaced, + is new, - is gone):"
 END_TURN = "`turn_advance` ends your turn."
 CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
 
@@ -202,7 +202,7 @@ def _changes(now: Observation, text: str, before: ShownView, world: World) -> st
     rest = changes(before.text[len(before.observation.to_text()) :], text[len(now.to_text()) :])
     if rest is None:
         return None
-    lines = [*filter(None, (said, _last_action(now, before.observation, said), rest))]
+    lines = [*filter(None, (said, _last_action(now, before.observation, said), rest and f"{LINES_BELOW}\n{rest}"))]
     return ":\n" + "\n".join(lines).rstrip("\n") if lines else ""
 
 
