@@ -96,10 +96,16 @@ def _you_are(room: Room, member: Member | None) -> str:
 
 
 def _across_rooms(house: Services, credential: Credential) -> str:
-    mine = [f"{runner.room.id} ({runner.room.state.world})" for runner in _rooms_of(house, credential)]
+    mine = [f"{runner.room.id} ({_in_short(runner, credential)})" for runner in _rooms_of(house, credential)]
     more = f" and {len(mine) - ROOMS_NAMED} more" if len(mine) > ROOMS_NAMED else ""
     inside = f"You are in: {', '.join(mine[:ROOMS_NAMED])}{more}." if mine else "You are not in any room yet."
     return f"{inside} Room commands take the room's id as `room`."
+
+
+def _in_short(runner: RoomRunner, credential: Credential) -> str:
+    member = runner.room.member_of(credential.identity)
+    cut_off = member is not None and runner.egress.of(member).is_used_up
+    return runner.room.state.world + (", where your egress budget is used up: you can only leave" if cut_off else "")
 
 
 def _rooms_of(house: Services, credential: Credential) -> list[RoomRunner]:
