@@ -41,7 +41,7 @@ async def test_in_the_lab_every_player_reflects_on_the_result_once_a_round_also_
     await game.play()
     for agent in agents:
         assert [(result.success, result.pending) for result in agent.results] == [(False, False)] * 2
-        assert all("Furnace needs 10 stone" in result.message for result in agent.results)
+        assert all("furnace needs 10 stone" in result.message for result in agent.results)
         assert [last and (last.name, last.success) for last in agent.seen] == [None, ("craft", False)]
 
 
@@ -74,7 +74,7 @@ def test_an_environment_says_what_came_of_the_action(players: list[str | None]) 
     for learner in episodes.learners.values():
         info = learner.result()
         assert (info["last_action"]["name"], info["last_action"]["success"]) == ("craft", False)
-        assert "Furnace needs 10 stone" in info["message"]
+        assert "furnace needs 10 stone" in info["message"]
     episodes.close()
 
 

@@ -303,7 +303,7 @@ async def test_a_budget_that_is_used_up_cuts_off_until_a_host_raises_it_and_the_
         await place.host("set_egress_budget", {"budget": place.account.used + size // 2, "member": "owl"})
         before, before_used = place.kinds(), place.account.used
         for _ in range(2):
-            with pytest.raises(EgressUsedUp, match="ask a host for a larger budget"):
+            with pytest.raises(EgressUsedUp, match="ask a host for a larger budget outside of this room"):
                 await ask("view")
         assert place.account.used < before_used + 2 * 1_500  # two refusals
         await place.host("set_egress_budget", {"budget": 1, "member": "owl"})

@@ -135,9 +135,13 @@ async def test_leaving_and_coming_back_and_another_token_give_no_new_budget() ->
                 await eve("view")
         with pytest.raises(EgressUsedUp):
             await eve("rotate_token")
-        await eve("leave")
-        with pytest.raises(EgressUsedUp, match=r"ask a host for a larger budget$"):
+        with pytest.raises(EgressUsedUp):
+            await eve("act", {"action": "view"})
+        await eve("act", {"action": "leave"})
+        with pytest.raises(EgressUsedUp, match=r"join again when a host has raised your budget$"):
             await eve("join")
+        with pytest.raises(UnknownAsset, match="unknown member 'eve'; for one who has left, pass its `who`"):
+            await who["hostess"]("set_egress_budget", {"budget": 0, "member": "eve"})
         (gone,) = (await who["hostess"]("egress", {"member": "eve"})).members
         await who["hostess"]("set_egress_budget", {"budget": 0, "member": gone.who})
         assert (await eve("join")).status == "joined"

@@ -7,7 +7,7 @@ import pytest
 from cohabit.errors import UnknownRoom
 from cohabit.house.reading.introduction import introduce
 
-from .making import ANN, BOB, OWL, Client, invite, issue, make_room, open_house
+from .making import ANN, BOB, HOST, OWL, Client, invite, issue, make_room, open_house
 
 
 async def test_a_member_is_told_who_it_is_what_the_world_is_about_and_what_it_may_do() -> None:
@@ -52,12 +52,15 @@ async def test_nothing_that_another_member_writes_becomes_part_of_it() -> None:
 
 async def test_a_caller_of_the_whole_house_is_told_its_rooms() -> None:
     async with open_house() as house:
-        await make_room(house, ANN, BOB, world="nim")
+        clients = await make_room(house, ANN, BOB, HOST, world="nim")
         gus = await issue(house, "gus", host=True)
         everywhere = Client(house, "", "gus", gus.token)
         nowhere = await everywhere("introduction")
         await gus("join")
         inside = await everywhere("introduction")
+        await clients["hostess"]("set_egress_budget", {"budget": 1, "member": "gus"})
+        cut_off = await everywhere("introduction")
+    assert "den (nim, where your egress budget is used up: you can only leave)" in cut_off.text
     assert (nowhere.room, nowhere.rooms, inside.rooms) == (None, [], ["den"])
     assert "You are not in any room yet." in nowhere.text
     assert "You are in: den (nim)." in inside.text

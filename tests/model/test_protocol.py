@@ -39,6 +39,7 @@ TEXTS: list[tuple[Any, str]] = [
     (Action("noop", {}, None), "noop {}"),
     (ActionResult(True, "You drink.", 1.5, ["drink"], True, Observation(step=2)),
      "You drink.\nReward: 1.5\nAchieved: drink\nThe game is over.\n\nStep 2"),
+    (ActionResult(True, "Achieved drink.", 1.0, ["drink"]), "Achieved drink.\nReward: 1"),
     (ActionResult(False, "There is no water here.", 0.0, [], False, None), "Failed: There is no water here."),
     (HistoryEntry(4, Action("noop"), "Nothing happens", 0.5), "Step 4: noop {} -> Nothing happens (reward 0.5)"),
     (Memory(["A village\nlies north"], ["Make a pickaxe"], [HistoryEntry(1, Action("noop"))]),

@@ -46,5 +46,32 @@ async def test_an_agent_with_one_token_for_the_house_travels_and_plays_over_one_
             seen = await call("wait_for_turn", room="nexus", wait_ms=20_000)
             assert "You are in the Nexus, without a body" in seen["text"]
             assert "cows are near" in seen["text"]
+        told: asyncio.Queue[str] = asyncio.Queue()
+
+        async def heard(message: Any) -> None:
+            told.put_nowait(getattr(message, "method", ""))
+
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=30) as http,
+            Client(streamable_http_client(f"{ready.result()}/mcp/nexus", http_client=http)) as at_nexus,
+            Client(
+                streamable_http_client(f"{ready.result()}/mcp", http_client=http), mode="legacy", message_handler=heard
+            ) as older,
+        ):
+            before = {tool.name for tool in (await older.list_tools()).tools}
+            arrived = await older.call_tool("enter_game", {"room": "nexus", "game_id": "wilderness"})
+            assert "pass room=wilderness with each call, first to `rules`" in arrived.content[0].text
+            async with asyncio.timeout(20):
+                assert await told.get() == "notifications/tools/list_changed"
+            assert {tool.name for tool in (await older.list_tools()).tools} != before
+
+            # One that knows only the address of the Nexus goes on in the game, too.
+            again = await at_nexus.call_tool("act", {"action": "resume_game"})
+            assert "pass room=wilderness" in again.content[0].text
+            listed = {tool.name: tool for tool in (await at_nexus.list_tools()).tools}
+            assert "room" in listed["act"].input_schema["properties"]
+            for action in ("noop", "exit_game"):
+                done = await at_nexus.call_tool("act", {"room": "wilderness", "action": action})
+                assert not done.is_error, done.content[0].text
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)

@@ -108,7 +108,7 @@ def test_an_agent_in_a_game_is_told_only_where_it_is_and_how_to_return() -> None
     assert (
         text
         == """\
-You are Ada (ada-1). You are in the game camp. Call the commands of that room; `exit_game` there or `leave_game` here brings you back.
+You are Ada (ada-1). You are in the game camp. Call the commands of that room (`resume_game` says how); `exit_game` there or `leave_game` here brings you back.
 Titles: Master Crafter
 So far: 1,200 steps in 1 game, 1 achievement"""
     )

@@ -229,6 +229,7 @@ async def test_the_dead_leave_without_their_things_and_come_back_to_the_same_ava
         assert reason.message == "you control no body, so you have nothing to carry"
         left = await world("ann", "mines", "exit_game")
         assert (left.avatar_state, left.deaths, left.reward) == ("destroyed", 1, 2.0)
+        assert left.message.endswith("Your dead body comes back to life when you enter again.")
         await world("ann", "nexus", "enter_game", game_id="mines")
         back = await world("ann", "mines", "jack_out")
         assert back.avatar_state is AvatarState.DORMANT
@@ -405,7 +406,9 @@ async def test_an_agent_whose_game_is_deleted_is_in_the_nexus_without_doing_anyt
 
 async def test_an_agent_can_give_up_only_a_game_that_is_offline() -> None:
     async with journeys() as world:
-        assert (await refused(world, "ann", "nexus", "give_up_game")).message == "you are in no game"
+        assert (await refused(world, "ann", "nexus", "give_up_game")).message.startswith(
+            "you are in no game; enter one"
+        )
         await world("ann", "nexus", "enter_game", game_id="mines")
         await world.rest()
         reason = await refused(world, "ann", "nexus", "give_up_game")

@@ -65,7 +65,12 @@ def delivered(room: Room) -> tuple[Any, Any]:
 )
 def test_an_action_of_an_app_is_called_by_its_name_and_reaches_the_app_in_its_own_form(name: str, args: Any) -> None:
     room = board()
-    assert room.call("pat", name, args, at=2).app == "board"
+    away = room.call("pat", name, args, at=2)
+    room.system("presence", {"members": ["board"], "here": True}, 2)
+    sent = room.call("pat", name, args, at=2)
+    assert (away.app, sent.app) == ("board", "board")
+    assert away.message.startswith("board is away, and gets this action if it comes back.")
+    assert sent.message.startswith("board has got this action.")
     assert delivered(room) == ({"do": "pin", "text": "hello"}, ("board",))
     assert replayed(room).digest() == restored(room).digest() == room.digest()
 

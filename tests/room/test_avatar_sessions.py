@@ -128,7 +128,11 @@ def test_everybody_is_told_who_comes_goes_changes_its_body_and_returns_to_life()
 
 @pytest.mark.parametrize(
     ("mode", "told"),
-    [("dormant", "sleeps where you left it."), ("suspend", "waits outside the world."), ("despawn", "is gone.")],
+    [
+        ("dormant", "sleeps where you left it. `jack_in` brings you back."),
+        ("suspend", "waits outside the world. `jack_in` brings you back."),
+        ("despawn", "is gone."),
+    ],
 )
 def test_who_leaves_a_body_is_told_what_becomes_of_it(mode: str, told: str) -> None:
     caves = Caves()
@@ -276,6 +280,7 @@ def test_where_nobody_comes_back_to_life_a_dead_avatar_stays_dead() -> None:
     caves("ann", "jump")
     assert "Your avatar ann died (combat)." in caves.heard("ann")
     assert caves("ann", "death").respawn_options == []
+    assert ("death" in offered(caves), "respawn" in offered(caves)) == (True, False)
     assert "nobody comes back to life in this game" in caves.refused("ann", "respawn").message
     assert "nobody comes back to life in this game" in caves.refused("ann", "respawn", option="hall").message
 

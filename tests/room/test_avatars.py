@@ -219,7 +219,10 @@ def test_an_agent_with_two_avatars_plays_one_at_a_time_and_each_keeps_its_own() 
     roster = caves("ann", "avatars")
     assert (roster.active_avatar_id, [a.inventory for a in roster.avatars]) == (second, [{"gold": 1}, {"ore": 1}])
     left = caves("ann", "jack_out", mode="suspend")
-    assert (left.avatar_state, left.message) == (State.SUSPENDED, "Other waits outside the world.")
+    assert (left.avatar_state, left.message) == (
+        State.SUSPENDED,
+        "Other waits outside the world. `jack_in` brings you back.",
+    )
 
 
 def test_what_is_reported_of_a_body_that_was_left_is_of_that_body() -> None:
@@ -508,6 +511,16 @@ def test_a_refused_respawn_changes_nothing_wherever_the_member_is(away: bool, op
     assert caves("ann", "respawn").avatar.state is State.BOUND
 
 
+def test_the_reply_to_the_action_with_which_a_player_dies_says_how_to_come_back() -> None:
+    for respawns in (True, False):
+        room = make_room(ANN, world="crafter_shared", config={"respawns": respawns})
+        room.call("ann", "jack_in", at=1)
+        body = room.world.game.players[0]  # type: ignore[attr-defined]
+        body.health, body.food, body.recovery = 1, 0, -100.0
+        reply = room.call("ann", "noop", at=2)
+        assert ("died of hunger" in reply.message, "`respawn` brings you back" in reply.message) == (True, respawns)
+
+
 def test_who_lives_needs_no_respawn_and_who_has_no_dead_avatar_has_none_to_bring_back() -> None:
     caves = Caves()
     assert caves.refused("ann", "respawn").message == "you have no dead avatar here"
@@ -553,6 +566,7 @@ def test_in_rounds_an_agent_that_changes_its_mind_has_acted_once() -> None:
     for _ in range(5):
         room.call("ann", "act", {"action": "noop"}, at=3)
     room.call("bob", "act", {"action": "noop"}, at=4)
+    room.call("ann", "act", {"action": "noop"}, at=4)  # which does not happen: she leaves before the round ends
     assert room.call("ann", "jack_out", {"mode": "suspend"}, at=5).session_stats["actions"] == 1
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
-from cohabit.features.consent import WAITING
+from cohabit.features.consent import WAITING, WAITS
 from cohabit.model.grant import Capability
 from cohabit.model.seat import PUBLIC, Eye
 from cohabit.room.room import Room
@@ -181,9 +181,13 @@ def test_a_host_that_asks_is_told_once_and_does_not_answer_itself() -> None:
 
 def test_a_request_says_who_can_answer_it_unless_its_author_may_not_read_the_roster() -> None:
     room = room_with_agent()
-    assert room.call("bot", "ask", {"may": ["act"]}, at=1).answered_by == ["hostess"]
+    reply = room.call("bot", "ask", {"may": ["act"]}, at=1)
+    assert (reply.answered_by, reply.note) == (["hostess"], WAITS)
     room.call("hostess", "narrow", {"member": "bot", "may": ["read_roster"]}, at=2)
-    assert room.call("bot", "ask", {"through": "red"}, at=3).answered_by == []
+    reply = room.call("bot", "ask", {"through": "red"}, at=3)
+    assert reply.answered_by == []
+    assert "waits for an answer" in reply.note
+    assert "not named" in reply.note
 
 
 def test_a_view_shows_the_requests_that_wait_for_an_answer_with_their_reasons() -> None:

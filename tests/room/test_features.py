@@ -367,7 +367,9 @@ def test_a_refused_arrival_of_a_first_visitor_leaves_nothing_behind() -> None:
     room.system("admitted", {"handle": "ada", "kind": "agent", "identity": "id-ada", "role": "player"}, 5)
     before = room.digest()
     package = {"ticket": "t1", "identity": "id-ada", "name": "ada", "avatar": "avatar-none"}
-    with pytest.raises(UnknownAsset, match="you have no avatar 'avatar-none' here"):
+    with pytest.raises(
+        UnknownAsset, match="you have no avatar 'avatar-none' here; without avatar_id you get a new one"
+    ):
         room.system("transit_in", {"package": package, "admitted": True}, 10)
     assert room.digest() == before == replayed(room).digest()
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, PermissionDenied
-from cohabit.features.messages import INBOX, SENT, deliver
+from cohabit.features.messages import INBOX, SENT, UNNAMED, deliver
 from cohabit.room.room import Room
 
 from .making import AGENT, BLUE, GOD, HOST, NARRATOR, OBSERVER, RED, make_room, player, replayed, restored, told_last
@@ -270,5 +270,6 @@ def test_who_may_not_see_the_roster_does_not_learn_it_from_a_message_to_everyone
     room = make_room(*MEMBERS, HOST)
     assert send(room, "nora", "*").recipients == ["ann", "bob", "zeus", "hostess"]
     room.call("hostess", "narrow", {"member": "nora", "may": ["read_roster"]}, at=1)
-    assert send(room, "nora", "*").recipients == []
+    sent = send(room, "nora", "*")
+    assert (sent.recipients, sent.note) == ([], UNNAMED)
     assert send(room, "nora", "ann").recipients == ["ann"]

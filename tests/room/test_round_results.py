@@ -15,7 +15,7 @@ from .making import HOST, make_room, player
 ANN, BOB = player("ann", 0), player("bob", 1)
 GUEST = {"id": "gus", "kind": "human", "role": "observer"}
 IMPOSSIBLE = {"planet": ("craft", {"item": "furnace"}), "crafter_shared": ("make_wood_pickaxe", {})}
-REASON = {"planet": "Furnace needs 10 stone; you have 0 stone.", "crafter_shared": "there is no table within one cell."}
+REASON = {"planet": "furnace needs 10 stone; you have 0 stone.", "crafter_shared": "there is no table within one cell."}
 HARMLESS = {"planet": "wait", "crafter_shared": "noop"}
 WORLDS = list(IMPOSSIBLE)
 
@@ -56,6 +56,8 @@ def test_a_choice_is_pending_until_the_round_ends_and_then_its_failure_is_in_the
     text = room.call("ann", "view", {}, at=5).text
     assert f"{LAST_ACTION}:\n{name} failed" in text
     assert text.count(last.message) == 1
+    turned = LastAction("move_left", True, "You turned, and water is in the way.")
+    assert [turned.to_text(turned.message), turned.to_text()] == ["move_left", f"move_left: {turned.message}"]
 
 
 @pytest.mark.parametrize("world", WORLDS)
@@ -82,7 +84,8 @@ def test_the_result_of_the_round_before_is_not_taken_for_that_of_a_pending_choic
     assert again.pending
     assert again.observation is not None
     assert again.observation.last_action is None
-    assert LAST_ACTION not in room.call("ann", "view", {}, at=5).text
+    text = room.call("ann", "view", {}, at=5).text
+    assert (LAST_ACTION in text, REASON[world] in text, REASON[world] in again.to_text()) == (False, False, False)
     choose(room, "bob", HARMLESS[world], 6)
     assert last_of(room, "ann", 7) is not None
 

@@ -7,7 +7,7 @@ import pytest
 from cohabit.model.text_changes import apply_changes
 from cohabit.registry import BUILT_IN
 from cohabit.room.room import Room
-from cohabit.room.seeing.looking import HOW_TO_READ, ViewReply
+from cohabit.room.seeing.looking import HOW_TO_READ, LINES_BELOW, ViewReply
 from cohabit.room.seeing.shown import LONG_VIEW, MAX_AFTER_ACTION, MAX_CHARACTERS, VIEWS_PER_MEMBER, ShownViews
 from cohabit.testing.play import Play
 from cohabit.world import Observation, overrides
@@ -57,6 +57,8 @@ def test_the_old_view_and_what_has_changed_tell_everything_that_the_new_view_tel
             assert observation == whole.observation.to_structured()
             assert text == body(whole) or (text is None and overrides(play.room.world, "changes"))
             assert new.id == whole.id
+            if overrides(play.room.world, "changes"):  # the room's own lines are explained where there are any
+                assert ("\n@" in new.text) <= (LINES_BELOW in new.text or HOW_TO_READ in new.text)
             assert len(new.text) <= len(whole.text)
             shorter += len(new.text) < len(whole.text) / 2
     assert shorter or world == "lounge", "its view is one line"

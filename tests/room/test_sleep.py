@@ -3,6 +3,7 @@
 import pytest
 
 from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.features.bodies.sleep import WOKEN
 from cohabit.features.bodies.state import BODIES
 from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario
@@ -87,6 +88,10 @@ def test_a_body_wakes_when_its_player_is_back_although_it_has_not_acted_yet() ->
     room = land()
     now = fall_asleep(room)
     assert not room.state.members["bob"].here
+    seen = {who: room.call(who, "view", at=now).text for who in ("ann", "bob")}  # he is seen when he has looked
+    assert [WOKEN in seen["ann"], "Asleep" in seen["ann"], WOKEN in seen["bob"], "Asleep" in seen["bob"]] == [
+        False, True, True, False,
+    ]  # fmt: skip
     room.system("presence", {"members": ["bob"], "here": True}, now)
     assert asleep(room) == []
     before = rounds(room)

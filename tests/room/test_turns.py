@@ -11,7 +11,7 @@ from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TurnNotYours
 from cohabit.features.game_clock import GRACE_MS, PAUSE
 from cohabit.model.seat import Eye
 from cohabit.room.decide import offers
-from cohabit.room.seeing.view import turn_text
+from cohabit.room.seeing.view import YOUR_TURN, turn_text
 from cohabit.room.seeing.visibility import feed
 from cohabit.room.state import RoomState
 from cohabit.room.timers import Timers
@@ -778,18 +778,18 @@ def test_what_a_stand_in_played_is_in_the_next_views_of_its_player_until_that_pl
         room.call("ann", action, args, at=at, via="random")
         if room.pace in ("turns", "rounds"):
             room.call("bob", action, args, at=at)
-        said = f"While you were away, a stand-in played {counted} for you."
+        said = f"Since your last move, a stand-in played {counted} for you."
         said += " Its orders stand until you change them." if room.pace == "clock" else ""
         assert said in room.call("ann", "view", at=at).text.splitlines()
         # Whoever looks through the seat is not told: the view of an eye does not have it.
         assert said not in room.view_through(room.eye_of(room.state.members["ann"])).text
         for other in ("bob", "owl"):
-            assert "While you were away" not in room.call(other, "view", at=at).text
-    assert "While you were away, a stand-in played" in replayed(room).call("ann", "view", at=at).text
+            assert "a stand-in played" not in room.call(other, "view", at=at).text
+    assert "Since your last move, a stand-in played" in replayed(room).call("ann", "view", at=at).text
     room.system("presence", {"members": ["ann"], "here": True}, 90_000)
     assert said in room.call("ann", "wait_for_turn", {"wait_ms": 0}, at=90_000).text
     room.call("ann", action, args, at=90_001)
-    assert "While you were away" not in room.call("ann", "view", at=90_001).text
+    assert "a stand-in played" not in room.call("ann", "view", at=90_001).text
     assert replayed(room).digest() == room.digest()
 
 
@@ -849,7 +849,9 @@ def test_everybody_is_told_that_a_player_is_here() -> None:
 def test_a_player_that_handed_its_seat_over_and_left_plays_it_when_it_comes_again() -> None:
     room = make_room(player("ann", 0, stand_in="random"), BLUE, world="nim")
     room.system("presence", {"members": ["ann"], "here": True}, 1_000)
+    assert YOUR_TURN in room.call("ann", "view", at=2_000).text
     room.call("ann", "hand_back", at=2_000)
+    assert YOUR_TURN not in room.call("ann", "view", at=2_000).text
     room.system("presence", {"members": ["ann"], "here": True}, 3_000)  # the page is opened again
     with pytest.raises(PermissionDenied, match="call `take_over`"):
         room.call("ann", "take", {"n": 1}, at=4_000)

@@ -244,6 +244,7 @@ def test_a_new_body_in_the_same_round_gives_no_step_and_no_time() -> None:
     assert room.world.game.step_number == before + 1  # type: ignore[attr-defined]
     act(room, "noop", at=10_030)
     assert VISITS.read(room.state).visits[ADA].steps == 2
+    assert act(room, "exit_game", at=10_040).steps == 1  # the second does not happen any more
 
 
 def test_a_visitor_that_may_not_act_any_more_can_go_home_without_anything() -> None:

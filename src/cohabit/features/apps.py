@@ -366,7 +366,8 @@ def act_in_app(
     _check_size(action, "an action")
     owner = ctx.state.require_member(app, ctx.member)
     ctx.tell(f"{ctx.member.handle} requests an action", "app action", members=(owner.id,), shows="action")
-    return ActionSent(app, f"{app} has got this action. It decides what it does, and its next view shows it.")
+    got = "has got this action" if owner.here else "is away, and gets this action if it comes back"
+    return ActionSent(app, f"{app} {got}. It decides what it does, and its next view shows it.")
 
 
 def actions_of(room: BaseRoom) -> list[tuple[str, AppAction]]:

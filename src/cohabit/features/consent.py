@@ -73,9 +73,14 @@ def _has_requests(room: BaseRoom, member: Member) -> bool:
     return any(_may_answer(member, request) for request in _requests(room.state))
 
 
+WAITS = "It waits for an answer, and you are told when there is one."
+NOBODY = "Nobody who can answer it is in this room now."
+
+
 class Asked(Struct):
     request: str
     answered_by: list[str]  # handles of the members who can answer it; only for members with read_roster
+    note: str = ""
 
 
 def _can_be_answered(room: BaseRoom, by: Member, args: dict[str, Any], via: str | None) -> None:
@@ -129,7 +134,9 @@ def ask(
     answering = [member for member in state.members.values() if _may_answer(member, request)]
     told = f"{me.handle} asks {_in_words(request)}{f': {why}' if why else ''} (request {request.id})"
     ctx.tell(told, ACCOUNT, members=(me.id, *(member.id for member in answering if member.id != me.id)))
-    return Asked(request.id, [m.handle for m in answering] if C.READ_ROSTER in me.held else [])
+    if C.READ_ROSTER not in me.held:
+        return Asked(request.id, [], f"{WAITS} You may not read the roster, so those who can answer are not named.")
+    return Asked(request.id, [m.handle for m in answering], WAITS if answering else NOBODY)
 
 
 class RequestLine(Struct, omit_defaults=True):

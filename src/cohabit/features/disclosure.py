@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import BadArgs, Busy
+from cohabit.errors import BadArgs, Busy, UnknownAsset
 from cohabit.model.egress import NO_LIMIT, STEP, THIS_HOUSE
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
@@ -174,7 +174,11 @@ def _whose(ctx: Context, member: str, policy: Policy) -> tuple[str, str]:
     state = ctx.state
     if state.with_handle(member) is None and member in (*state.former, *policy.budgets):
         return member, "a former member"
-    who = state.require_member(member, ctx.member)
+    try:
+        who = state.require_member(member, ctx.member)
+    except UnknownAsset as unknown:
+        about = f"{unknown.message}; for one who has left, pass its `who` in the reply to `egress`"
+        raise UnknownAsset(about, did_you_mean=unknown.did_you_mean) from None
     return who.identity or who.id, who.handle
 
 

@@ -60,10 +60,14 @@ SENT = Slice("messages", Sent)
 INBOX = Slice("messages", Inbox, digested=Inbox.counts)
 
 
-class MessageSent(Struct):
+UNNAMED = "It was sent. You may not read the roster, so its recipients are not named."
+
+
+class MessageSent(Struct, omit_defaults=True):
     seq: int
     recipients: list[str]  # of a message to many: only for members with read_roster
     broadcast: bool
+    note: str = ""
 
 
 def _has_content(room: BaseRoom, member: Member, args: dict[str, Any], via: str | None) -> None:
@@ -108,8 +112,9 @@ def send_message(
     else:
         others = [r for r in receivers if r != me.id] if me.id in receivers else receivers
         ctx.tell(text, "chat" if chat else "direct", members=(me.id, *others))
-    shown = receivers if not chat or C.READ_ROSTER in me.held else []
-    return MessageSent(seq, [*map(handle_of, shown)], everyone)
+    if chat and C.READ_ROSTER not in me.held:
+        return MessageSent(seq, [], everyone, UNNAMED)
+    return MessageSent(seq, [*map(handle_of, receivers)], everyone)
 
 
 @command(

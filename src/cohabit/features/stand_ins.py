@@ -96,7 +96,7 @@ def _missed_text(player: Member, pace: str, state: RoomState) -> str:
     lines = []
     if n := player.moves_by_bot:
         moves = f"{n} {'turn' if pace == 'rounds' else 'move'}{'' if n == 1 else 's'}"
-        lines.append(f"While you were away, a stand-in played {moves} for you.")
+        lines.append(f"Since your last move, a stand-in played {moves} for you.")
     if n := player.timeouts:
         lines.append(f"Since your last move, your time ran out {'once' if n == 1 else f'{n} times'}.")
     if lines and pace == "clock" and player.moves_by_bot:

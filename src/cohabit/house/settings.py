@@ -163,7 +163,11 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     away_ms: Annotated[int, _doc("a member counts as away after this long without a call", ge=1)] = 60_000
     sleep_seconds: Annotated[
         int,
-        _doc("in new rooms with bodies and rounds: a body sleeps after this long without a call; 0: never", ge=0),
+        _doc(
+            "in new rooms with bodies and rounds: a body sleeps when its player has missed rounds for this long, or "
+            "was away this long where they have no time limit; 0: never",
+            ge=0,
+        ),
     ] = 120
     beat_ms: Annotated[int, _doc("tick interval of real-time worlds", ge=10)] = 200
 

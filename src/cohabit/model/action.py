@@ -172,7 +172,8 @@ class ActionResult(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fa
         last = self.observation.last_action
         said = last.message if last is not None and last.message in self.message else self.message
         seen = msgspec.structs.replace(self.observation, last_action=None) if last is not None else self.observation
-        return "\n".join(line for line in seen.to_text().split("\n") if not line or line != said)
+        known = (said, f"{last.name} failed: {said}") if last is not None else (said,)
+        return "\n".join(line for line in seen.to_text().split("\n") if not line or line not in known)
 
     def summary(self) -> list[str]:
         """The lines about the action itself."""
@@ -180,8 +181,9 @@ class ActionResult(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fa
         lines = [done if self.success else f"Failed: {self.message}" if self.message else "Failed."]
         if self.reward:
             lines.append(f"Reward: {self.reward:g}")
-        if self.achievements:
-            lines.append(f"Achieved: {', '.join(self.achievements)}")
+        achieved = ", ".join(self.achievements)
+        if achieved and f"chieved {achieved}" not in done:
+            lines.append(f"Achieved: {achieved}")
         return lines
 
 

@@ -160,8 +160,8 @@ class LastAction(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     def to_text(self, beside: str = "") -> str:
         """``beside``: the text that it is added to, which may have the message already."""
         message = "" if self.message in beside else self.message
-        done = f"{self.name}: {message or 'done.'}"
-        return one_line(done if self.success else f"{self.name} failed: {message}").removesuffix(":")
+        done = f"{self.name}: {message if self.message else 'done.'}"
+        return one_line(done if self.success else f"{self.name} failed: {message}").rstrip(" :")
 
 
 class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=False):

@@ -18,7 +18,7 @@ from cohabit.nexus.games import find_game, game_of, games_of, travel_of
 from cohabit.nexus.packages import bonuses, forget, remember
 from cohabit.nexus.skills import matching
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.text import bonuses_text, difficulty_text, ends_text, goal_of, onward_text
+from cohabit.nexus.text import bonuses_text, difficulty_text, ends_text, go_on_text, goal_of, onward_text
 from cohabit.nexus.transit import Transit
 from cohabit.nexus.values import Profile, Wishes
 from cohabit.nexus.world import Nexus
@@ -156,7 +156,7 @@ class NexusConnector:
         how = woken if receipt.woken else "arrive"
         gets = f" Bonuses: {text}." if not receipt.woken and (text := bonuses_text(bonus)) else ""
         with_ = f" With you: {', '.join(f'{n} {item}' for item, n in receipt.items.items())}." if receipt.items else ""
-        where = f" Call the commands of the room {game_id}; `exit_game` there brings you back."
+        where = f" {go_on_text(game_id, token)} `exit_game` there brings you back."
         data = {
             "success": True, "session_id": self._ticket(by), "game_id": game_id, "room": game_id,
             "member": receipt.member, "seat": receipt.seat, "avatar_id": receipt.avatar, "woken": receipt.woken,
@@ -199,7 +199,7 @@ class NexusConnector:
         game = profile.session.game
         token = await self.transit.token_for(identity, game)
         data = {"session_id": profile.session.ticket, "game_id": game, "room": game}
-        return _answer(profile, f"You are in {game}. Call the commands of that room.", data=data, token=token)
+        return _answer(profile, f"You are in {game}. {go_on_text(game, token)}", data=data, token=token)
 
     async def _do_give_up_game(self, identity: str, by: str) -> dict[str, Any]:
         return _answer(await self.transit.give_up(identity), "You are back in the Nexus, with nothing from that game.")

@@ -104,6 +104,14 @@ def ends_text(receipt: Receipt) -> str:
     return text
 
 
+def go_on_text(game: str, token: str | None) -> str:
+    """How an agent plays in a game that it is in. ``token``: a new one; None if its own is valid there."""
+    if token is not None:
+        return f"Connect to the room {game} with the token of this reply (over MCP: /mcp/{game}) and call its commands."
+    how = f"pass room={game} with each call, first to `rules`, or connect to /mcp/{game}"
+    return f"Call the commands of the room {game} (over MCP: {how})."
+
+
 def onward_text(profile: Profile) -> str:
     """Where an agent is that has left a game, as sentences after others."""
     onward = profile.onward
@@ -154,7 +162,9 @@ def _self(me: Profile) -> list[str]:
     where = "You are in the Nexus, without a body."
     if me.session is not None:
         back = "`exit_game` there or `leave_game` here brings you back."
-        where = f"You are in the game {me.session.game}. Call the commands of that room; {back}"
+        where = (
+            f"You are in the game {me.session.game}. Call the commands of that room (`resume_game` says how); {back}"
+        )
     elif me.onward is not None:
         where = onward_text(me).strip()
     lines = [f"You are {one_line(me.name)} ({me.agent_id}). {where}"]

@@ -135,7 +135,7 @@ class Transit:
             profile = await self._followed(identity)
             session = profile.session
             if session is None:
-                raise errors.GameRejected("you are in no game")
+                raise errors.GameRejected("you are in no game; enter one (enter_game)")
             if ticket and ticket != session.ticket:
                 raise errors.GameRejected(f"you are in the session {session.ticket}, not in {ticket[:100]}")
             runner = self.house.rooms.get(session.game)
@@ -271,7 +271,7 @@ class Transit:
             if session is None and before is not None:
                 return profile  # the game was deleted, or it has said so meanwhile
             if session is None:
-                raise errors.GameRejected("you are in no game")
+                raise errors.GameRejected("you are in no game; enter one (enter_game)")
             runner = self.house.rooms.get(session.game)
             if runner is not None and not _is_offline(runner):
                 raise errors.GameRejected(f"the game {session.game} is online; leave it there with `exit_game`")

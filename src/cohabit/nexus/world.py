@@ -274,7 +274,7 @@ class Nexus(SeparateWorld):
 
     @action(group="transit", preconditions=["You are in a game"])
     def resume_game(self, by: Seat) -> None:
-        """Get a token for the game that you are in, if you have none: the answer to enter_game may have been lost."""
+        """How to go on in the game that you are in, with a token if you have none (an answer may have been lost)."""
 
     @action(group="transit")
     def give_up_game(self, by: Seat) -> None:

@@ -29,7 +29,7 @@ LOUNGE = Scenario(
 )
 PIN = {"properties": {"do": {"const": "pin"}, "text": {"type": "string"}}, "required": ["do", "text"]}
 WITH_ACT = re.compile(
-    r"(Your other commands; over MCP|Not listed as tools|When they are possible).*|^- \w+ \[.*|\w+ \(with `act`\)",
+    r"(Your other commands; over MCP|Not listed as tools|When they are possible).*|^- \w+ \[.*|\w+ \((each )?with `act`\)",
     re.MULTILINE,
 )
 """Commands that are called with `act` if they are not tools of the member: those that `rules` lists, and some others."""

@@ -38,7 +38,9 @@ async def test_a_caller_who_is_in_several_rooms_says_which_one(table: Any, era: 
             assert (await client.call_tool("whoami", {"room": room})).structured_content["room"] == room
         nowhere = await client.call_tool("whoami", {})
         assert nowhere.structured_content["error"]["code"] == "BAD_ARGS"
-        assert "room" in nowhere.content[0].text
+        assert "(`rooms` lists yours)" in nowhere.content[0].text
+        unknown = await client.call_tool("act", {"room": "nim", "action": "zzzz"})
+        assert "unknown command 'zzzz'; `rules` lists the commands of this room" in unknown.content[0].text
         uris = [resource.uri for resource in (await client.list_resources()).resources]
         assert {"cohabit://nim/view", "cohabit://second/audit"} <= set(uris)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from cohabit.errors import BadArgs, CohabitError, Unauthorized
+from cohabit.features.visits.visits import NEXUS
 from cohabit.house.calls.command_list import CommandInfo, commands_for, describe, list_commands
 from cohabit.house.calls.shaped import Shaped
 from cohabit.house.house import House
@@ -43,7 +44,9 @@ class Backend(Protocol):
     room: str | None
     """The room that is meant where none is named."""
     roams: bool
-    """Whether a call may name a room, as on `/mcp`; on `/mcp/{room}` there is only that one."""
+    """Whether a call may name a room, as on `/mcp`; on `/mcp/{room}` there is only that one, except in the Nexus."""
+    lists_house: bool
+    """Whether commands of the house are tools, too."""
     full: bool
     """The profile: every tool is listed, and results have values beside their text; else neither, for models."""
 
@@ -75,16 +78,22 @@ class Backend(Protocol):
 class InHouse:
     """The house in this process, and one of its credentials."""
 
-    __slots__ = ("caller", "credential", "full", "house", "roams", "room", "shaped")
+    __slots__ = ("caller", "credential", "full", "house", "lists_house", "roams", "room", "shaped")
 
     def __init__(self, house: House, credential: Credential, room: str | None = None, *, full: bool = False) -> None:
         self.house = house
         self.full = full
         self.credential = credential
         self.room = room or credential.room
-        self.roams = room is None
+        self.lists_house = room is None
+        self.roams = room is None or self._leads_on(room)
         self.caller = credential.hash.hex()
         self.shaped = Shaped(house.door.account_of(credential, self.room))  # counts what is sent for this request
+
+    def _leads_on(self, room: str) -> bool:
+        """Whether this is the Nexus: a caller who enters a game there goes on in the room of the game."""
+        runner = self._runner(room)
+        return runner is not None and self.credential.room is None and runner.room.state.world == NEXUS
 
     async def introduction(self, room: str | None, brief: bool = False) -> Introduction:
         told: Introduction = await self.call(introduction.INTRODUCTION.name, {"brief": brief}, room)

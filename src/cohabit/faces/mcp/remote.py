@@ -34,7 +34,7 @@ class Remote:
     def __init__(self, connect: Connect, room: str | None = None, *, full: bool = False) -> None:
         self.room = room
         self.full = full
-        self.roams = room is None
+        self.roams = self.lists_house = room is None
         self._connect = connect
         self._client: Client | None = None
         self._stack = AsyncExitStack()

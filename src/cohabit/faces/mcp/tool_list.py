@@ -20,6 +20,10 @@ from cohabit.room.play.acting import act
 ACT: Final = command_of(act).name
 """The tool that runs commands which are not listed."""
 _QUOTED: Final = re.compile(r"`(\w+)`")
+WITH_ACT: Final = f" (with `{ACT}`)"
+_ENUMERATED: Final = re.compile(
+    rf"\w+{re.escape(WITH_ACT)}(?:(?:,\s+(?:and |or )?|\s+and\s+|\s+or\s+)\w+{re.escape(WITH_ACT)})+"
+)
 _JSON: Final = ("{", "[{", '["', "[[")  # a refusal begins with its code in brackets
 _NOT_OURS: Final = ("- ", "> ", '"', *_JSON)
 """How lines of a reply begin that may have words of members, such as those of events and of an app's view."""
@@ -34,7 +38,7 @@ async def tool_commands(backend: Backend) -> list[CommandInfo]:
     if backend.room is None:
         return list(commands)
     here = room_commands(commands)
-    return list(commands) if backend.roams and not only_joins(here) else here
+    return list(commands) if backend.lists_house and not only_joins(here) else here
 
 
 def only_joins(commands: Sequence[CommandInfo]) -> bool:
@@ -91,7 +95,12 @@ async def rewriting(
         info = await backend.find_tool(name, room or backend.room)
         if info is not None:
             instead[name] = await _instead(backend, info, tools, room or backend.room)
-    return lambda text: _QUOTED.sub(lambda found: instead.get(found[1], found[0]), text) if instead else text
+    return lambda text: _in_one(_QUOTED.sub(lambda found: instead.get(found[1], found[0]), text)) if instead else text
+
+
+def _in_one(text: str) -> str:
+    """A text that says of an enumeration only once that its commands are called with `act`."""
+    return _ENUMERATED.sub(lambda found: f"{found[0].replace(WITH_ACT, '')} (each with `{ACT}`)", text)
 
 
 async def _instead(backend: Backend, info: CommandInfo, tools: set[str], room: str | None) -> str:
@@ -99,4 +108,4 @@ async def _instead(backend: Backend, info: CommandInfo, tools: set[str], room: s
     if info.tool_name in tools:
         return f"`{info.tool_name}`"
     usable = ACT in tools and info.for_model and room is not None and await backend.may(info.name, room)
-    return f"{info.tool_name} (with `{ACT}`)" if usable else info.tool_name
+    return f"{info.tool_name}{WITH_ACT}" if usable else info.tool_name

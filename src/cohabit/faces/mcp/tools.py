@@ -10,7 +10,7 @@ import msgspec
 from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from cohabit.errors import BadArgs, CohabitError, Unauthorized, UnknownRoom, internal_error
+from cohabit.errors import BadArgs, CohabitError, Unauthorized, UnknownCommand, UnknownRoom, internal_error
 from cohabit.faces.mcp import apps
 from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.refusals import refused
@@ -22,7 +22,8 @@ from cohabit.house.calls.command_list import CommandInfo, with_texts
 KEY: Final = "cohabit/key"
 """The `_meta` key of an idempotency key."""
 NO_NEW_TOOLS: Final = ("action", "bus")
-"""Categories of commands that do not change what the caller may do. (`act` runs others, too.)"""
+"""Categories of commands that do not change what the caller may do in a room. (`act` runs others, too, and an action in
+one room can take the caller into another.)"""
 ASK: Final = "ask"
 """The command by which a member asks for permissions."""
 ROOM: Final = {"type": "string", "description": "the id of the room"}
@@ -73,8 +74,8 @@ def _is_destructive(info: CommandInfo) -> bool:
 
 
 def _arguments(info: CommandInfo, backend: Backend) -> dict[str, Any]:
-    schema = info.schema
-    if backend.roams and info.about != "house" and not _takes_room(info):
+    schema, is_of_here = info.schema, info.where == "world" and not backend.lists_house
+    if backend.roams and not is_of_here and info.about != "house" and not _takes_room(info):
         required = ["room"] if info.about == "room" and backend.room is None else []
         return {
             **schema,
@@ -155,7 +156,7 @@ async def _called(
         readable = info.where == "world" or info.runs_others
         if not info.waits or info.records:  # what was changed is answered, even if the caller's token ended with it
             result = await call
-            if info.records and (info.category not in NO_NEW_TOOLS or info.name == ACT):
+            if info.records and (info.category not in NO_NEW_TOOLS or info.name == ACT or backend.roams):
                 changed(backend)
             return rendered(result, readable, values=values)
         async with reporting(ctx, info, args):
@@ -169,7 +170,11 @@ async def _called(
 
 
 async def _with_next_step(backend: Backend, refusal: CohabitError, params: types.CallToolRequestParams) -> CohabitError:
-    """A refusal for lack of a permission, with the command that asks for it, if the caller may use that."""
+    """A refusal with a command that helps: to ask for a permission that the caller lacks, or to find a name."""
+    if isinstance(refusal, UnknownCommand) and not refusal.did_you_mean and not refusal.message.endswith("."):
+        refusal.message += "; `rules` lists the commands of this room"
+    elif isinstance(refusal, BadArgs) and refusal.message.endswith("needs a room; pass its id as room"):
+        refusal.message += " (`rooms` lists yours)"
     named = (params.arguments or {}).get("room") if backend.roams else None
     room = named if isinstance(named, str) else backend.room
     if refusal.details.get("needs") and "requires" in refusal.message and room is not None:

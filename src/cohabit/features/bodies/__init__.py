@@ -119,8 +119,15 @@ class BodiesFeature(Feature):
     def absent(self, room: BaseRoom) -> list[SeatId]:
         return sleep.absent(room)
 
+    def reply_note(self, room: BaseRoom, member: Member) -> str:
+        """How to come back to life, for a player who has died in the round that its action ended."""
+        world = world_of(room)
+        if member.seat not in room.seats or not world.respawns or room.crash_on_error(world.is_alive, member.seat):
+            return ""
+        return "`respawn` brings you back to life."
+
     def view_lines(self, room: BaseRoom, member: Member) -> str:
-        return "\n".join(filter(None, (sleep.text(room), bodies_text(room, member))))
+        return "\n".join(filter(None, (sleep.text(room, member), bodies_text(room, member))))
 
 
 def has_chosen(room: BaseRoom, member: Member) -> bool:

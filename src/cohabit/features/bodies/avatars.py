@@ -16,6 +16,7 @@ from cohabit.errors import AskerError, BadArgs, Conflict, GameRejected, UnknownA
 from cohabit.features.bodies import own
 from cohabit.features.bodies.state import BODIES, Bodies, Career, OwnedAvatar, avatars_in
 from cohabit.features.bodies.views import embodied, has_bodies, shown, world_of
+from cohabit.features.round_results import RESULTS
 from cohabit.model.avatar import Avatar, AvatarRoster, AvatarState, DeathEvent, JackInResult, JackOutResult
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
@@ -158,8 +159,9 @@ def _release(room: BaseRoom, avatar: OwnedAvatar, state: State, at: int, count: 
     avatar.playtime_ms += playtime
     avatar.last_active = at
     avatar.by, avatar.state, avatar.left_as = None, state, ""
+    actions = avatar.actions - (avatar.seat in RESULTS.read(room.state).chosen)  # that one does not happen any more
     return {
-        "playtime": playtime // 1000, "actions": avatar.actions, "reward": round(reward, 6), "deaths": deaths,
+        "playtime": playtime // 1000, "actions": actions, "reward": round(reward, 6), "deaths": deaths,
         "achievements": [n.partition(":")[2] for n in deeds if n.startswith("achievement:")],
     }  # fmt: skip
 
@@ -226,6 +228,10 @@ def _has_another(room: BaseRoom, member: Member) -> bool:
 def _is_dead(room: BaseRoom, member: Member) -> bool:
     bodies = [avatar for avatar in own.avatars_of(room, own.owner_of(member)) if avatar.seat]
     return bool(bodies) and all(avatar.state is State.DESTROYED for avatar in bodies)
+
+
+def _can_come_back(room: BaseRoom, member: Member) -> bool:
+    return world_of(room).respawns and _is_dead(room, member)
 
 
 @command(category="read", needs=C.ACT, only_if=for_bodies)
@@ -390,7 +396,8 @@ def jack_out(ctx: Context, mode: Mode = "dormant") -> JackOutResult:
     stats = leave_body(ctx, me, mode)
     ctx.tell(f"{me.handle} leaves its body", "roster")
     told = {"dormant": "sleeps where you left it", "suspend": "waits outside the world", "despawn": "is gone"}[mode]
-    return JackOutResult(True, avatar.state, f"{avatar.name} {told}.", stats)
+    back = " `jack_in` brings you back." if mode != "despawn" else ""
+    return JackOutResult(True, avatar.state, f"{avatar.name} {told}.{back}", stats)
 
 
 @command(
@@ -440,7 +447,7 @@ def check_leaving(room: BaseRoom, avatar: OwnedAvatar, mode: Mode) -> None:
         )
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_is_dead, listed=True)
+@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_can_come_back, listed=True)
 def respawn(
     ctx: Context, option: Annotated[str | None, Meta(description="an option of `death`; default: the first")] = None
 ) -> JackInResult:

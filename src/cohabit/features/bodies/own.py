@@ -88,7 +88,8 @@ def to_take(room: BaseRoom, owner: str, avatar_id: str | None = None) -> OwnedAv
     avatar = next((avatar for avatar in own if avatar.id == avatar_id), None)
     if avatar is None:
         ids = [known.id for known in own]
-        raise UnknownAsset(f"you have no avatar {avatar_id!r} here", did_you_mean=nearest(avatar_id, ids, 3))
+        which = f"you have {', '.join(ids[:10])}" if ids else "without avatar_id you get a new one"
+        raise UnknownAsset(f"you have no avatar {avatar_id!r} here; {which}", did_you_mean=nearest(avatar_id, ids, 3))
     if avatar.state not in WAITING:
         raise GameRejected(f"{avatar.name} is destroyed; bring it back (`respawn`), or jack into another one")
     return avatar

@@ -1,4 +1,5 @@
-"""Absent players: after a while without a call a body falls asleep, and rounds do not wait for it.
+"""Absent players: a body whose player misses rounds, or is away where these have no time limit, falls asleep after a
+while, and rounds do not wait for it.
 
 It is asleep for the room alone: in the world it does nothing, as when a round times out. It wakes when its player
 calls again. A player with a stand-in is away from then on, so its stand-in takes over.
@@ -22,6 +23,7 @@ from cohabit.room.timers import Due
 from cohabit.world import Pace, World
 
 C = Capability
+WOKEN = "You were asleep, so rounds did not wait for you. You are awake again now, and they do."
 
 
 class Sleeping(Struct):
@@ -37,7 +39,8 @@ def sleep_after(
     ctx: Context,
     seconds: Annotated[int, Meta(ge=0, le=86_400, description="0: rounds wait for everybody")],
 ) -> Sleeping:
-    """Set after how many seconds without a call a body falls asleep. Rounds do not wait for those who sleep."""
+    """Set after how many seconds of missed rounds a body falls asleep; where rounds have no time limit, after how many
+    its player is away. Rounds do not wait for those who sleep."""
     kept = BODIES.change(ctx.state)
     kept.sleep_ms = seconds * 1000
     if not seconds:
@@ -135,7 +138,8 @@ def absent(room: BaseRoom) -> list[SeatId]:
     return asleep if room.seats.keys() - set(asleep) else []  # if all sleep, the game waits for any of them
 
 
-def text(room: BaseRoom) -> str:
-    """The players who sleep, for those who wait for a round to end."""
-    asleep = [handle_of(name) for name in BODIES.read(room.state).asleep]
-    return f"Asleep, so rounds do not wait for them: {', '.join(asleep)}" if asleep else ""
+def text(room: BaseRoom, member: Member) -> str:
+    """The players who sleep, for those who wait for a round to end. A player who looks is woken by that."""
+    asleep = [name for name in BODIES.read(room.state).asleep if name != member.id]
+    others = f"Asleep, so rounds do not wait for them: {', '.join(map(handle_of, asleep))}" if asleep else ""
+    return others if member.id not in BODIES.read(room.state).asleep else f"{WOKEN}\n{others}".rstrip()

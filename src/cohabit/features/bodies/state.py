@@ -71,7 +71,7 @@ class Bodies(Struct, omit_defaults=True):
     made: int = 0  # avatars, ever
     careers: dict[str, Career] = {}  # by owner
     # Absent players; see ``sleep``:
-    sleep_ms: int = 0  # after this long without a call a body falls asleep; 0: never
+    sleep_ms: int = 0  # of rounds missed, or away, before a body sleeps; 0: never
     asleep: list[str] = []  # ids of the members whose bodies sleep
     has_choice: bool = False  # somebody has chosen in this round
     missed: dict[str, int] = {}  # by member: its timeouts that do not count any more

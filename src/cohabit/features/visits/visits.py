@@ -156,7 +156,7 @@ def exit_game(
     ctx.tell(f"{me.handle} leaves for the Nexus", "roster")
     return Exited(
         room.id, destination, package.avatar_state, package.steps, package.playtime_ms // 1000, package.reward,
-        package.deaths, dict(package.deeds), dict(items), _where_to(package),
+        package.deaths, dict(package.deeds), dict(items), _where_to(package) + _of_body(room, package),
     )  # fmt: skip
 
 
@@ -174,6 +174,12 @@ def _where_to(package: ExitPackage) -> str:
     if not package.destination:
         return "You are on your way to the Nexus."
     return f"You are on your way to {package.destination}. If you cannot enter it, the Nexus tells you why."
+
+
+def _of_body(room: BaseRoom, package: ExitPackage) -> str:
+    """What becomes of a dead body, as a sentence after others."""
+    is_dead = package.avatar_id in avatars_in(room.state) and package.avatar_state == AvatarState.DESTROYED.value
+    return " Your dead body comes back to life when you enter again." if is_dead and world_of(room).respawns else ""
 
 
 def _check_carried(room: BaseRoom, me: Member, carry: dict[str, int]) -> dict[str, int]:
@@ -220,7 +226,7 @@ def end_visit(
         world=state.world,
         at=at,
         reason=reason,
-        steps=visit.steps,
+        steps=visit.steps - visit.has_chosen,  # what it chose in a round that is not over does not happen any more
         playtime_ms=playtime,
         reward=round(done.reward, 6),
         deaths=done.deaths,

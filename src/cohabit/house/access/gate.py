@@ -36,7 +36,7 @@ PROVEN = (INVITED, AS_GUEST, WITH_KEY, BY_CODE)
 """Ways to join that not everybody has. They have precedence in a full lobby."""
 SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
 YOURS = "Connect with this token from now on. If your client cannot change it, call `join` again with keep_token."
-WELCOME = "You have other commands now; over MCP, list your tools again."
+WELCOME = "You are in this room. If you have just joined, you have other commands now: over MCP, list your tools again."
 WAITING = "A host must admit you. Call `join` with wait_ms, with this token, until the status changes."
 
 

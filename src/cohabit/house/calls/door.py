@@ -136,7 +136,7 @@ class Door:
                 account = runner.egress.by_member.get(member.id) or runner.egress.of(member)
             if account.version != account.room.room.roster_version:
                 account.look_up()
-            if account.used >= account.limit and not command.when_used_up:
+            if account.used >= account.limit and not _is_answered(runner, command, args):
                 raise self._used_up(account, command)
             if command.where == "house" or (command.takes_wait_ms and _wait_ms(command, args)):
                 call = Call(member.id if member is not None else "", command.name, args, key, credential=credential)
@@ -352,6 +352,17 @@ class Door:
 def _caller(who: Credential) -> str:
     """A name for a caller that is no member: it tells callers apart, and not who or where they are."""
     return sha256(who.hash).hexdigest()[:8] if not who.identity else ""
+
+
+def _is_answered(runner: RoomRunner | None, command: Command, args: Any) -> bool:
+    """Whether a caller may call this although its budget is used up, also by name with `act`."""
+    named: Command | None = command
+    if command.unwrap is not None and runner is not None:
+        try:
+            named = runner.commands.get(command.unwrap(args)[0])
+        except BadArgs:
+            return False
+    return named is not None and named.when_used_up
 
 
 def _wait_ms(command: Command, args: Any) -> int:

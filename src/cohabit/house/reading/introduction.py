@@ -67,7 +67,7 @@ def introduce(house: Services, credential: Credential, room: str | None, *, brie
     commands = list_commands(house, credential, room)
     runner = house.rooms.runner_of(room) if room is not None else None
     if runner is None:
-        mine = [(runner.room.id, runner.room.state.world) for runner in _rooms_of(house, credential)]
+        mine = [(runner.room.id, _in_short(runner, credential)) for runner in _rooms_of(house, credential)]
         you_are, unlisted, world = _across_rooms(mine), "", ""
     else:
         commands = room_commands(commands)
@@ -116,6 +116,12 @@ def _across_rooms(mine: Sequence[tuple[str, str]]) -> str:
     more = f" and {len(mine) - ROOMS_NAMED} more" if len(mine) > ROOMS_NAMED else ""
     inside = f"You are in: {named}{more}." if mine else "You are not in any room yet."
     return f"{inside} Room commands take the room's id as `room`."
+
+
+def _in_short(runner: RoomRunner, credential: Credential) -> str:
+    member = runner.room.member_of(credential.identity)
+    cut_off = member is not None and runner.egress.of(member).is_used_up
+    return runner.room.state.world + (", where your egress budget is used up: you can only leave" if cut_off else "")
 
 
 def _rooms_of(house: Services, credential: Credential) -> list[RoomRunner]:

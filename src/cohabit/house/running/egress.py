@@ -40,7 +40,13 @@ USED_UP = "they are used up: you get nothing more"
 TOO_LARGE = "what was to be sent now is larger than what is left, so it was not sent"
 
 
-def used_up(limit: float, why: str = USED_UP, ask: str = "ask a host for a larger budget, or leave") -> EgressUsedUp:
+ASK = (
+    "ask a host for a larger budget outside of this room (messages from here are refused), or leave (to join again you "
+    "need that budget, too)"
+)
+
+
+def used_up(limit: float, why: str = USED_UP, ask: str = ASK) -> EgressUsedUp:
     return EgressUsedUp(f"{limit:.0f} bytes may be sent to you here, and {why}. You can {ask}", budget=int(limit))
 
 
@@ -191,7 +197,7 @@ class Account:
         """Why nothing more is sent, or not what was to be sent now."""
         why, member = TOO_LARGE if self.used < self.limit else USED_UP, self.room.room.state.members.get(self.member)
         if member is None:
-            return used_up(self.limit, why, "ask a host for a larger budget")
+            return used_up(self.limit, why, "join again when a host has raised your budget")
         if Capability.MANAGE_MEMBERS in member.held:
             return used_up(self.limit, why, f"raise your budget (set_egress_budget for {member.handle}), or leave")
         return used_up(self.limit, why)

@@ -30,7 +30,7 @@ OWN_DATA = ("my_data", "forget_me")
 OWN_DATA_MS = 30 * DAY_MS
 """For how long."""
 ENDED: Mapping[Ended, str] = {
-    "left": "you have left this room",
+    "left": "you have left this room; to come back, ask a host for a new invite",
     "removed": "you were removed from this room; ask a host for a new invite",
     "blocked": "you were removed from this room and blocked; a host can unblock you",
 }

@@ -21,12 +21,12 @@ from cohabit.room.timers import next_game_begins, turn_ends
 from cohabit.world import Pace, World, overridden, overrides
 
 C = Capability
-SEATS_SHOWN = 12
-MAX_ID = 40
+SEATS_SHOWN, MAX_ID = 12, 40
 HOW_TO_READ = (
     ": = replaces the line that begins alike, + is new, - is gone (-3: with the two after it), ! happened again; the "
     "rest is as it was."
 )
+LINES_BELOW = "The lines below the world's (= is replaced, + is new, - is gone):"
 END_TURN = "`turn_advance` ends your turn."
 CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
 
@@ -117,7 +117,7 @@ def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
         watch_only(room, me),
     ]
     notes = "\n".join(filter(None, lines))
-    said = seen.text if yours or me.through is None else seen.text.replace(f"\n{YOUR_TURN}", "")
+    said = seen.text if (yours or not me.through) and not me.handed_over else seen.text.replace(f"\n{YOUR_TURN}", "")
     text = f"{said}\n{notes}" if notes else said
     fallback = room.fallback(me) if yours and not seen.over and not room.is_blind(me) else None
     reply = ViewReply(
@@ -202,7 +202,7 @@ def _changes(now: Observation, text: str, before: ShownView, world: World) -> st
     rest = changes(before.text[len(before.observation.to_text()) :], text[len(now.to_text()) :])
     if rest is None:
         return None
-    lines = [*filter(None, (said, _last_action(now, before.observation, said), rest))]
+    lines = [*filter(None, (said, _last_action(now, before.observation, said), rest and f"{LINES_BELOW}\n{rest}"))]
     return ":\n" + "\n".join(lines).rstrip("\n") if lines else ""
 
 

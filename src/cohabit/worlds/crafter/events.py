@@ -76,10 +76,13 @@ def death_text(player: Player) -> str:
     return _DEATHS.get(player.hurt_by, f"died: {player.hurt_by}")
 
 
-def events_text(player: Player, time_is_up: bool = False) -> str:
-    """What happened to a player in the last step; empty if nothing worth telling did."""
+def events_text(player: Player, time_is_up: bool = False, has_chosen: bool = False) -> str:
+    """What happened to a player in the last step; empty if nothing worth telling did. ``has_chosen``: it has chosen its
+    next action, for which it would take the failure of the last one."""
     parts = []
-    if player.blocked is not None:
+    if has_chosen:
+        pass
+    elif player.blocked is not None:
         parts.append(f"you turned, and {_described(player.blocked)} is in the way")
     elif player.failure is not None:
         parts.append(f"no effect: {failure_text(player, player.failure)}")

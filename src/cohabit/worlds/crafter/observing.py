@@ -13,11 +13,11 @@ from cohabit.worlds.crafter.view import view_of, whole_map
 from cohabit.worlds.shifted_view import facts_of, offset
 
 
-def observation_of(game: Game, player: Player, with_text: bool = True) -> Observation:
-    """What a player perceives."""
+def observation_of(game: Game, player: Player, with_text: bool = True, *, has_chosen: bool = False) -> Observation:
+    """What a player perceives. ``has_chosen``: its action of the step that comes next."""
     status = status_of(game, player)
     inventory = inventory_of(player)
-    status["events"] = events_text(player, game.step_number >= game.length)
+    status["events"] = events_text(player, game.step_number >= game.length, has_chosen)
     return Observation(
         status=status,
         inventory=inventory,

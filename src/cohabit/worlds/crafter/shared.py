@@ -333,7 +333,7 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
 
     def _observation(self, eye: Eye, with_text: bool) -> Observation:
         if eye.seat is not None and eye.sees != "public":
-            return observation_of(self.game, self._player(eye.seat), with_text)
+            return observation_of(self.game, self._player(eye.seat), with_text, has_chosen=eye.seat in self.chosen)
         return crowd_observation(self.game, [player for _, player in self._present()], eye.sees == "all")
 
     def changes(self, before: Observation, now: Observation) -> str | None:

@@ -145,7 +145,7 @@ class Planet(PlanetBodies):
         if seat.id not in self._acted:
             return Outcome(NOT_DONE, success=False)
         if why := self._acted[seat.id]:
-            return Outcome(f"{why[0].upper()}{why[1:]}.", success=False)
+            return Outcome(f"{why}.", success=False)
         return Outcome(" ".join(words for _, words in body.events))
 
     def _wake_the_dead(self) -> None:
@@ -177,7 +177,7 @@ class Planet(PlanetBodies):
 
     def _observation(self, eye: Eye, with_text: bool) -> Observation:
         if eye.seat is not None and eye.sees != "public":
-            return observation_of(self.game, self._body_of(eye.seat), with_text)
+            return observation_of(self.game, self._body_of(eye.seat), with_text, has_chosen=eye.seat in self.chosen)
         return crowd_observation(self.game, self._present(), eye.sees == "all")
 
     def changes(self, before: Observation, now: Observation) -> str | None:

@@ -1,9 +1,10 @@
 """What a body knows, as data for programs and as an observation."""
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from cohabit.model.observation import Effect, Entity, Event, Location, Observation, Terrain
+from cohabit.model.observation import Effect, Entity, Event, EventType, Location, Observation, Terrain
 from cohabit.worlds.shifted_view import offset
 from cohabit.worlds.starbound import text
 from cohabit.worlds.starbound.body import MAX_BREATH, Body
@@ -15,8 +16,10 @@ from cohabit.worlds.starbound.quests import open_quests, progress
 from cohabit.worlds.starbound.senses import Seen, heard, sight, view_of
 from cohabit.worlds.starbound.tiles import OPEN, TILES
 
+FAILED: Final = re.compile(r"\w+ failed: ")  # what `acting.act` tells a body
 
-def status_of(game: Game, body: Body) -> dict[str, Any]:
+
+def status_of(game: Game, body: Body, has_chosen: bool = False) -> dict[str, Any]:
     """What a player knows.
 
     ``map`` has the rows of the view from top to bottom, with a letter for each tile (``tiles.NAME_OF_LETTER``) and a
@@ -52,7 +55,7 @@ def status_of(game: Game, body: Body) -> dict[str, Any]:
         "quests": {quest.id: f"{progress(body, quest)}/{quest.times}" for quest in open_quests(body)},
         "quests_done": len(body.quests),
         "achievements": list(body.achievements),
-        "events": [words for _, words in body.events],
+        "events": [words for _, words in events_of(body, has_chosen)],
     }
     if body.place == SHIP:
         status |= {"orbit": body.orbit, "fuel": body.fuel, "locker": dict(body.locker)}
@@ -61,9 +64,15 @@ def status_of(game: Game, body: Body) -> dict[str, Any]:
     return status
 
 
-def observation_of(game: Game, body: Body, with_text: bool = True) -> Observation:
-    """What a player perceives."""
-    status = status_of(game, body)
+def events_of(body: Body, has_chosen: bool) -> list[tuple[EventType, str]]:
+    """What happened to a body in the last step. Who has chosen its next action would take the failure of the last one
+    for that."""
+    return [event for event in body.events if not (has_chosen and FAILED.match(event[1]))]
+
+
+def observation_of(game: Game, body: Body, with_text: bool = True, *, has_chosen: bool = False) -> Observation:
+    """What a player perceives. ``has_chosen``: its action of the step that comes next."""
+    status = status_of(game, body, has_chosen)
     land = game.land_of(body)
     return Observation(
         status=status,
@@ -80,7 +89,7 @@ def observation_of(game: Game, body: Body, with_text: bool = True) -> Observatio
             )
         ],
         active_effects=_effects(body, status),
-        recent_events=[Event(words, kind) for kind, words in body.events],
+        recent_events=[Event(words, kind) for kind, words in events_of(body, has_chosen)],
         step=game.step_number,
         time_of_day=status["time"],
         text=text.whole_text(game.step_number, status, dict(body.items)) if with_text else "",
