@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -120,7 +121,7 @@ async def test_what_was_allowed_when_it_was_sent_is_refused_if_an_earlier_call_t
         await on_thread(house)
         store.go.clear()
         first = asyncio.ensure_future(who["ann"]("shout", {"text": "first"}))
-        while not vars(house.rooms["den"])["_writing"]:
+        while not attrgetter("_writing")(house.rooms["den"]):
             await asyncio.sleep(0)
         change = asyncio.ensure_future(who["hostess"](*earlier))
         await a_moment()

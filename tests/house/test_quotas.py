@@ -1,6 +1,7 @@
 """Storage quotas: members who write too much, and records that have become too large."""
 
 import asyncio
+from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -148,7 +149,7 @@ async def write_and_wait(client: Client, size: int, times: int) -> str:
 
 
 async def measured(house: House) -> None:
-    measuring = vars(vars(house.rooms["den"])["_quotas"])["_measuring"]
+    measuring = attrgetter("_quotas._measuring")(house.rooms["den"])
     if measuring is not None:
         await measuring
 
@@ -276,7 +277,7 @@ async def test_one_member_cannot_fill_the_queue_of_a_world_on_a_thread() -> None
         vars(vars(house.rooms["den"])["_slow"])["until"] = house.clock.now() + HOUR_MS
         store.go.clear()
         first = asyncio.ensure_future(who["ann"]("shout", {"text": "first"}))
-        while not vars(house.rooms["den"])["_writing"]:
+        while not attrgetter("_writing")(house.rooms["den"]):
             await asyncio.sleep(0)
         waiting = [asyncio.ensure_future(who["ann"]("shout", {"text": "x"})) for _ in range(200)]
         other = asyncio.ensure_future(who["bob"]("shout", {"text": "me too"}))

@@ -725,7 +725,7 @@ async def test_bots_play_on_after_their_room_was_reopened() -> None:
         brains = [player("x", 0, brain="random"), player("y", 1, brain="random")]
         who = await make_room(house, *brains, HOST, world="nim", config={"stones": 900})
         await until(clock, lambda: len(deeds(house.rooms["den"].room, "take")) >= 4)
-        vars(house.rooms["den"])["failure"] = Quarantined("for the test")
+        house.rooms["den"].stop(Quarantined("for the test"))
         await who["hostess"]("reopen_room")
         played = len(deeds(house.rooms["den"].room, "take"))
         await until(clock, lambda: len(deeds(house.rooms["den"].room, "take")) >= played + 4)
