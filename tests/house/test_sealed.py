@@ -287,6 +287,34 @@ async def test_the_seat_of_a_removed_player_is_for_nobody_else_before_the_next_g
         assert (await spy("whoami")).seat == "red"
 
 
+@pytest.mark.parametrize("shown", ["view", "observe", "subscription", ""])
+@pytest.mark.parametrize("archived", [False, True])
+async def test_a_player_has_its_seat_before_the_first_reply_that_shows_it(shown: str, archived: bool) -> None:
+    """Also in the archive, where no time passes. The seat of a player who never came is free."""
+    async with open_house() as house:
+        ann = player("ann", 0, **({"brain": "random", "gives_way": True} if archived else {}))
+        who = await make_room(house, ann, BOB, HOST, FREE, {**FREE, "id": "gus"}, **SEALED)
+        if archived:
+            await who["hostess"]("archive")
+        if shown == "subscription":
+            pushed = await house.subscribe(house.identify(who["ann"].token), "den", views=True)
+            assert await pushed.first_view()
+            pushed.close()
+        elif shown:
+            await who["ann"](shown)
+        if archived:
+            await who["hostess"]("unarchive")
+        if shown:
+            with pytest.raises(CohabitError, match="another player has seat red|seat red is taken by ann"):
+                await who["fay"]("sit", {"seat": "red"})
+        await who["hostess"]("remove_member", {"member": "ann"})
+        if shown:
+            with pytest.raises(GameRejected, match="another player has seat red"):
+                await who["gus"]("sit", {"seat": "red"})
+        else:
+            assert (await who["gus"]("sit", {"seat": "red"})).seat == "red"
+
+
 async def test_a_built_in_player_can_play_on_for_a_removed_player() -> None:
     async with open_house() as house:
         who = await make_room(house, ANN, BOB, HOST, **SEALED)

@@ -6,7 +6,9 @@ from typing import Any
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.running.calls import Call, SettleCall, SystemCall
 from cohabit.house.settings import Settings
+from cohabit.model.grant import Capability
 from cohabit.room.room import Room
+from cohabit.room.state import Member
 
 ARRIVALS_MS = 250
 """Arrivals are batched for this long."""
@@ -63,19 +65,24 @@ class Timekeeper:
 
     # -- presence ------------------------------------------------------------------------------
     def mark_seen(self, who: str, at: int | None = None) -> None:
-        """Note that a member has called. A member with a stand-in or a pause counts as present immediately."""
+        """Note that a member has called. It counts as present before its call if it has a stand-in or a pause, or may
+        see what is hidden in a seat: nobody else gets a seat whose player was shown something."""
         self.seen[who] = self._clock.now() if at is None else at
         member = self._room.state.members.get(who)
-        if member is None or member.here or who in self._arriving:
+        if member is None or member.here:
             return
-        if self._room.state.archived:
-            return
-        if member.is_replaced or self._room.state.paused_by == who:
+        archived, is_shown = self._room.state.archived, self._is_shown(member)
+        if is_shown or (not archived and (member.is_replaced or self._room.state.paused_by == who)):
             if not _is_queued(self._returning.get(who)):
                 self._returning[who] = self._record("presence", {"members": [who], "here": True})
-        else:
+        elif not archived and who not in self._arriving:
             self._arriving[who] = None
             self.reschedule()
+
+    def _is_shown(self, member: Member) -> bool:
+        """Whether a member has a seat where seats see different things, or may take one."""
+        has_seat = member.seat is not None or member.claim is not None or Capability.ACT in member.held
+        return has_seat and self._room.world.spec.hides(self._room.state.partial_intel)
 
     def last_seen(self, who: str) -> int | None:
         """When a member last called; None if it has not since this house was opened."""
