@@ -15,6 +15,7 @@ from cohabit.house.access import signing
 from cohabit.house.access.credentials import own_token, revoke_and_store
 from cohabit.house.access.entry_limits import Gate, caller_of, count_arrival, matched_code, space_in_lobby
 from cohabit.house.access.invites import check_inviter, record_invite
+from cohabit.house.access.limited_keys import KEY, check_not_barred
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.calls.resolve import resolve
 from cohabit.house.store.contract import Write
@@ -191,7 +192,7 @@ def _may_pass(ctx: HouseContext, knock: Knock) -> bool:
             return False
         return True
     if knock.how == WITH_KEY:
-        return any(f"i-key-{signing.thumbprint(known.key)}" == knock.identity for known in policy.agent_keys)
+        return any(f"{KEY}{signing.thumbprint(known.key)}" == knock.identity for known in policy.agent_keys)
     if knock.how == BY_NAME:
         return same_name(knock.name) in map(same_name, policy.names)
     return {BY_CODE: bool(policy.code), OPEN_LINK: policy.open, AS_GUEST: state.guests}[knock.how]
@@ -264,7 +265,7 @@ async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> N
         do = "knocked"
     made = [] if newcomer.credential is None else [newcomer.credential]
     also = Write(credentials=[*(structs.replace(c, revoked=True) for c in dropped), *made])
-    if house.identities.get(me.id) is None:
+    if house.identities.get(me.id) != me:
         also.identities = [me]
     if invite is not None:
         also.invites = [house.identities.take_use(invite)]
@@ -279,6 +280,7 @@ async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> N
     if dropped:
         await house.writer.submit(Write(credentials=dropped))
     house.identities.put(me)
+    house.rooms.shared.egress.forgotten.discard(me.id)  # an agent key whose data was deleted is back
     _put_token(ctx, newcomer)
     if invite is not None:  # it may have been revoked in the meantime
         await record_invite(ctx, house.identities.take_use(invite, 0), "accepted")
@@ -447,8 +449,9 @@ def _with_key(ctx: HouseContext, policy: EntryPolicy, asked: Asked) -> Newcomer:
     count_arrival(ctx)
     name = (asked.name or found.label or "agent").strip()
     check_name(name)
-    known = f"i-key-{signing.thumbprint(found.key)}"  # the same key is the same identity, in every room
+    known = f"{KEY}{signing.thumbprint(found.key)}"  # the same key is the same identity, in every room
     me = ctx.house.identities.get(known) or Identity(known, name, "agent")
     if me.forgotten is not None:
         raise Conflict("the data of this key is being deleted; join again when the rooms that it was in are cleaned")
-    return _stranger(ctx, me, name, WITH_KEY, asked, found.may)
+    check_not_barred(ctx.room, me)
+    return _stranger(ctx, me if me.name else structs.replace(me, name=name), name, WITH_KEY, asked, found.may)
