@@ -381,6 +381,20 @@ async def test_after_leaving_or_removal_the_token_shows_and_deletes_the_own_data
         assert (await http(house, yan.token, "my_data"))["code"] == "UNAUTHORIZED"
 
 
+async def test_having_seen_its_data_before_leaving_hides_nothing_after_it() -> None:
+    async with open_house() as house:
+        members = await make_room(house, BOB, HOST)
+        yan = await newcomer(members["hostess"], "yan", role="player")
+        await yan("send_message", {"to": "bob", "content": "first"})
+        identity = (await yan("my_data")).identity
+        await yan("send_message", {"to": "bob", "content": "second"})
+        await yan("leave")
+        mine = (await http(house, yan.token, "my_data"))["rooms"]
+        shown = (await (await issue(house, "boss", host=True))("data_of", {"identity": identity})).rooms
+        for rooms in (mine, msgspec.to_builtins(shown)):
+            assert [message["texts"] for message in rooms[0]["messages"]] == [["first"], ["second"]]
+
+
 async def test_a_token_that_was_revoked_replaced_or_left_behind_long_ago_does_not_delete_what_its_owner_wrote() -> None:
     async with open_house() as house:
         members = await make_room(house, BOB, HOST)

@@ -212,7 +212,7 @@ class Withdrawn(Struct):
     member: str
 
 
-@command(category="meta", records=True, audit="withdrawn")
+@command(category="meta", records=True, audit="withdrawn", when_used_up=True, when_archived=True)
 def withdraw(ctx: Context, member: Handle) -> Withdrawn:
     """Stop letting a member see what your seat sees."""
     who = ctx.state.require_member(member, ctx.member)
