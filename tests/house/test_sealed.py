@@ -17,7 +17,7 @@ from cohabit.house.store.memory import MemoryStore
 from cohabit.scenario import Scenario, parse_scenario, read_scenario
 from cohabit.testing.clock import FakeClock
 
-from .making import ANN, BOB, GOD, HOST, OWL, Client, invite, issue, make_room, newcomer, open_house, player
+from .making import ANN, BOB, GOD, HOST, OWL, Client, back_again, invite, issue, make_room, newcomer, open_house, player
 
 FREE = {"id": "fay", "role": "player", "kind": "human"}
 SEALED: dict[str, Any] = {"partial_intel": True}
@@ -288,10 +288,13 @@ async def test_the_seat_of_a_removed_player_is_for_nobody_else_before_the_next_g
 
 
 @pytest.mark.parametrize("shown", ["view", "observe", "subscription", ""])
-@pytest.mark.parametrize("archived", [False, True])
-async def test_a_player_has_its_seat_before_the_first_reply_that_shows_it(shown: str, archived: bool) -> None:
+@pytest.mark.parametrize("archived", ["", "archived", "reopened"])
+async def test_a_player_has_its_seat_from_the_first_reply_on_that_shows_it(
+    shown: str, archived: str, tmp_path: Path
+) -> None:
     """Also in the archive, where no time passes. The seat of a player who never came is free."""
-    async with open_house() as house:
+    store = MemoryStore()
+    async with open_house(tmp_path, store=store) as house:
         ann = player("ann", 0, **({"brain": "random", "gives_way": True} if archived else {}))
         who = await make_room(house, ann, BOB, HOST, FREE, {**FREE, "id": "gus"}, **SEALED)
         if archived:
@@ -302,17 +305,26 @@ async def test_a_player_has_its_seat_before_the_first_reply_that_shows_it(shown:
             pushed.close()
         elif shown:
             await who["ann"](shown)
-        if archived:
-            await who["hostess"]("unarchive")
-        if shown:
-            with pytest.raises(CohabitError, match="another player has seat red|seat red is taken by ann"):
-                await who["fay"]("sit", {"seat": "red"})
-        await who["hostess"]("remove_member", {"member": "ann"})
-        if shown:
-            with pytest.raises(GameRejected, match="another player has seat red"):
-                await who["gus"]("sit", {"seat": "red"})
-        else:
-            assert (await who["gus"]("sit", {"seat": "red"})).seat == "red"
+        if archived != "reopened":
+            await seat_of_ann(who, bool(shown), bool(archived))
+    if archived == "reopened":
+        async with open_house(tmp_path, store=store) as house:
+            await seat_of_ann(back_again(house, who), bool(shown), True)
+
+
+async def seat_of_ann(who: dict[str, Client], kept: bool, archived: bool) -> None:
+    """Whether others get it: while ann may give way, and when it was removed."""
+    if archived:
+        await who["hostess"]("unarchive")
+    if kept:
+        with pytest.raises(CohabitError, match="another player has seat red|seat red is taken by ann"):
+            await who["fay"]("sit", {"seat": "red"})
+    await who["hostess"]("remove_member", {"member": "ann"})
+    if kept:
+        with pytest.raises(GameRejected, match="another player has seat red"):
+            await who["gus"]("sit", {"seat": "red"})
+    else:
+        assert (await who["gus"]("sit", {"seat": "red"})).seat == "red"
 
 
 async def test_a_built_in_player_can_play_on_for_a_removed_player() -> None:

@@ -63,7 +63,6 @@ async def test_a_wait_is_not_ended_by_what_the_member_may_not_know() -> None:
     clock = FakeClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house, ANN, BOB, HOST, partial_intel=True)
-        await who["ann"]("whoami")  # that it is connected is news
         mail = asyncio.create_task(who["bob"]("recv_messages", {"wait_ms": 10_000}))
         cursor = (await who["bob"]("events")).cursor
         news = asyncio.create_task(who["bob"]("events", {"cursor": cursor, "wait_ms": 10_000}))
@@ -206,7 +205,6 @@ async def test_a_waiting_call_runs_again_only_for_entries_that_concern_its_calle
     monkeypatch.setattr(RoomRunner, "submit", counted)
     async with open_house() as house:
         who = await make_room(house, partial_intel=True)
-        await who["ann"]("whoami")  # that it is connected concerns bob
         await who["bob"]("shout", {"text": "what bob has been told before"})
         waiting = asyncio.create_task(who["bob"]("recv_messages", {"wait_ms": 30_000}))
         await a_moment()
@@ -242,7 +240,6 @@ async def test_where_time_runs_by_itself_waiting_for_the_turn_waits_for_news_of_
     clock = FakeClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house, ANN, BOB, HOST, world="Ticker")
-        await who["bob"]("view")  # that it is connected is news
         await who["ann"]("view")
         await clock.advance(1_000)
         waiting = asyncio.create_task(who["ann"]("wait_for_turn", {"wait_ms": 30_000}))

@@ -82,7 +82,7 @@ def _can_be_answered(room: BaseRoom, by: Member, args: dict[str, Any], via: str 
     """Refuse to ask a player who is not there: an agent that plays its seat does not answer."""
     seat = args.get("through")
     player = next((m for m in room.state.members.values() if m.seat is not None and m.seat == seat), None)
-    if player is not None and player.played_by_bot and not player.here:
+    if player is not None and not player.here and (player.played_by_bot or (player.stand_in and not player.identity)):
         raise GameRejected(
             f"an agent plays seat {seat} for {player.handle}, and agents do not answer requests. Ask for a seat whose "
             "player is here, or wait until this one is back"

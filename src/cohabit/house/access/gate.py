@@ -36,7 +36,8 @@ INVITED, AS_GUEST, WITH_KEY, BY_CODE, BY_NAME, OPEN_LINK = "invite", "guest", "a
 PROVEN = (INVITED, AS_GUEST, WITH_KEY, BY_CODE)
 """Ways to join that not everybody has. They have precedence in a full lobby."""
 SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
-YOURS = "Connect with this token from now on. If your client cannot change it, call `join` again with keep_token."
+OWN = "Connect with this token from now on."
+YOURS = f"{OWN} If your client cannot change it, call `join` again with keep_token."
 WELCOME = "You have other commands now; over MCP, list your tools again."
 WAITING = "A host must admit you. Call `join` with wait_ms, with this token, until the status changes."
 
@@ -210,7 +211,12 @@ def _reply(ctx: HouseContext, identity: str, token: str | None) -> JoinedRoom:
     member, knock = room.member_of(identity), room.state.knock_of(identity)
     invite = ctx.house.identities.invite_of(ctx.credential)
     if member is not None:
-        note = _welcome(room, member) if token is None else SHARED if invite is not None and invite.shared else YOURS
+        had_token = invite is not None or bool(ctx.credential.identity)
+        note = YOURS if had_token else OWN
+        if token is None:
+            note = _welcome(room, member)
+        elif invite is not None and invite.shared:
+            note = SHARED
         return JoinedRoom(room.id, "joined", member.handle, member.role_name, member.seat, token, note)
     if knock is None:  # a host removed the member before the reply
         raise Unauthorized("you were removed from this room")

@@ -6,7 +6,6 @@ from typing import Any
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.running.calls import Call, SettleCall, SystemCall
 from cohabit.house.settings import Settings
-from cohabit.model.grant import Capability
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 
@@ -35,7 +34,8 @@ class Timekeeper:
         self._connected = connected
         self._post = post
         self.seen: dict[str, int] = {}  # when each member last called
-        self._arriving: dict[str, None] = {}
+        self.arriving: dict[str, None] = {}  # members who have called, and are not on record as present yet
+        self._hides = room.world.spec.hides(room.state.partial_intel)
         # Calls that may still be in the queue, so that none is made twice while the room is busy:
         self._returning: dict[str, Call] = {}
         self._leaving: Call | None = None
@@ -65,24 +65,33 @@ class Timekeeper:
 
     # -- presence ------------------------------------------------------------------------------
     def mark_seen(self, who: str, at: int | None = None) -> None:
-        """Note that a member has called. It counts as present before its call if it has a stand-in or a pause, or may
-        see what is hidden in a seat: nobody else gets a seat whose player was shown something."""
+        """Note that a member has called. A member with a stand-in or a pause counts as present immediately."""
         self.seen[who] = self._clock.now() if at is None else at
         member = self._room.state.members.get(who)
-        if member is None or member.here:
+        if member is None or member.here or who in self.arriving:
             return
-        archived, is_shown = self._room.state.archived, self._is_shown(member)
-        if is_shown or (not archived and (member.is_replaced or self._room.state.paused_by == who)):
+        if self._room.state.archived:
+            if self._hides and member.seat is not None:  # see `record_players`
+                self.arriving[who] = None
+        elif member.is_replaced or self._room.state.paused_by == who:
             if not _is_queued(self._returning.get(who)):
                 self._returning[who] = self._record("presence", {"members": [who], "here": True})
-        elif not archived and who not in self._arriving:
-            self._arriving[who] = None
+        else:
+            self.arriving[who] = None
             self.reschedule()
 
-    def _is_shown(self, member: Member) -> bool:
-        """Whether a member has a seat where seats see different things, or may take one."""
-        has_seat = member.seat is not None or member.claim is not None or Capability.ACT in member.held
-        return has_seat and self._room.world.spec.hides(self._room.state.partial_intel)
+    def record_players(self, but: str) -> None:
+        """Somebody may be about to get or lose a seat, by a call of the member ``but``. Players who have called, and
+        so may have seen what is hidden in their seats, are put on record before that, also in the archive."""
+        members = self._room.state.members
+        came = [who for who in self.arriving if who != but and who in members and members[who].seat is not None]
+        if came and self._hides:
+            self.arriving = {who: None for who in self.arriving if who not in came}
+            self._record("presence", {"members": came, "here": True})
+
+    def is_here(self, member: Member) -> bool:
+        """Whether a member is here, also if that is not on record yet."""
+        return member.here or member.id in self.arriving
 
     def last_seen(self, who: str) -> int | None:
         """When a member last called; None if it has not since this house was opened."""
@@ -91,11 +100,12 @@ class Timekeeper:
     def _presence(self, now: int) -> None:
         """Record arrivals, and members who have not called for a while as away."""
         if self._room.state.archived:
-            self._arriving.clear()
+            if not self._hides:
+                self.arriving.clear()
             return
         members = self._room.state.members
-        came = [who for who in self._arriving if who in members and not members[who].here]
-        self._arriving.clear()
+        came = [who for who in self.arriving if who in members and not members[who].here]
+        self.arriving.clear()
         connected = self._connected()
         late = now - self._settings.away_ms
         gone = [
@@ -129,7 +139,7 @@ class Timekeeper:
             when = min(when, self._ticked_at + self._settings.beat_ms)
         else:
             self._ticked_at = now
-        if self._arriving:
+        if self.arriving and not self._room.state.archived:
             when = min(when, now + ARRIVALS_MS)
         when = max(when, self._not_before)
         if self._timer is not None:
