@@ -263,7 +263,9 @@ async def test_deleting_its_data_lifts_no_limit_of_an_agent_key_in_any_room(
             await boss(limit, {"identity": (who := (await other("my_data")).identity), "confirm": who})
         else:
             await other("forget_me", {"confirm": "owl"})
-        with pytest.raises(PermissionDenied, match="this key was limited in this room, .* before its data was deleted"):
+        with pytest.raises(
+            PermissionDenied, match=r"this key was limited in this room, .* before its data was deleted"
+        ):
             await with_key(house, key, "den")
         back = await with_key(house, key, "other")
         assert back.who == "agent", "it is not called by the pseudonym of what was deleted"
@@ -280,7 +282,7 @@ async def test_deleting_its_data_lifts_no_limit_of_an_agent_key_in_any_room(
 
 async def test_a_key_that_has_played_does_not_take_another_seat_in_the_same_game_by_deleting_its_data() -> None:
     async with open_house() as house:
-        host, key = (await make_room(house, HOST, **{"partial_intel": True}))["hostess"], SigningKey.generate()
+        host, key = (await make_room(house, HOST, partial_intel=True))["hostess"], SigningKey.generate()
         await host("set_entry", {"agent_keys": [{"key": key.public_jwk, "may": ["act", "watch", "read_own"]}]})
         owl = await with_key(house, key, "den", "owl")
         await owl("sit", {"seat": "red"})

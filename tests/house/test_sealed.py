@@ -317,7 +317,7 @@ async def seat_of_ann(who: dict[str, Client], kept: bool, archived: bool) -> Non
     if archived:
         await who["hostess"]("unarchive")
     if kept:
-        with pytest.raises(CohabitError, match="another player has seat red|seat red is taken by ann"):
+        with pytest.raises(CohabitError, match=r"another player has seat red|seat red is taken by ann"):
             await who["fay"]("sit", {"seat": "red"})
     await who["hostess"]("remove_member", {"member": "ann"})
     if kept:

@@ -151,7 +151,7 @@ class RoomRunner:
         command = self.commands.get(call.name) if not isinstance(call, SystemCall) else None
         if command is not None:
             return command.records and command.category in ("meta", "host", "control")
-        return not isinstance(call, PeekCall) and call.name not in ("refused", "sent_outside")
+        return not isinstance(call, PeekCall) and call.name not in ("refused", "sent_outside", "ticks")
 
     def _check_waiting_bytes(self, call: Call) -> None:
         """Refuse a call if too much waits for the disk: every reply waits for it, also those to other members."""
