@@ -273,6 +273,10 @@ async def test_deleting_its_data_lifts_no_limit_of_an_agent_key_in_any_room(
         assert (await back("my_data")).rooms[0].messages == []
         sent = (await back("egress")).members[0].backends
         assert [line.first > 0 for line in sent] == [True], "what is sent to it is counted and stored again"
+        lines = (await hosts["other"]("audit", {"kinds": ["admissions"]})).lines
+        (gone,) = [line.member for line in lines if line.text.endswith(" left")]
+        about = (await hosts["other"]("audit", {"member": gone, "kinds": ["admissions"]})).lines
+        assert f"{gone} left" in [line.text for line in about]
         assert (await back("forget_me", {"confirm": "agent"})).cleaned == ["other"]
     async with open_house(tmp_path, store=store) as house:
         with pytest.raises(PermissionDenied, match="this key was limited"):

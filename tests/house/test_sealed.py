@@ -327,6 +327,20 @@ async def seat_of_ann(who: dict[str, Client], kept: bool, archived: bool) -> Non
         assert (await who["gus"]("sit", {"seat": "red"})).seat == "red"
 
 
+@pytest.mark.parametrize(("fog", "counts"), [(True, [1, 1, 1]), (False, [1, 2])])
+async def test_a_host_does_not_learn_from_the_audit_which_hidden_reasons_are_the_same(
+    fog: bool, counts: list[int]
+) -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, partial_intel=fog)
+        for reason in ("x", "x", "y"):
+            with pytest.raises(CohabitError):
+                await who["ann"]("sit", {reason: 1})
+        lines = (await who["hostess"]("audit", {"member": "ann", "kinds": ["refusals"]})).lines
+        assert [line.count for line in lines] == counts
+        assert {line.text for line in lines} == {"(shown to members with read_all)"}
+
+
 async def test_a_built_in_player_can_play_on_for_a_removed_player() -> None:
     async with open_house() as house:
         who = await make_room(house, ANN, BOB, HOST, **SEALED)

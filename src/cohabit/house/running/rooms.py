@@ -235,8 +235,7 @@ class Rooms(dict[str, RoomRunner]):
         state, watched = runner.room.state, bool(runner.fanout.subscriptions)
         if watched or runner.failure is not None:
             return False
-        is_empty = not any(map(runner.time.is_here, state.members.values()))
-        return state.archived or state.over_since is not None or is_empty
+        return state.archived or state.over_since is not None or not any(m.here for m in state.members.values())
 
     async def rewrite(
         self, room_id: str, work: Callable[[], Write | None], complete: Callable[[Write], Awaitable[None]]

@@ -7,7 +7,6 @@ from cohabit.house.clock import Clock, Timer
 from cohabit.house.running.calls import Call, SettleCall, SystemCall
 from cohabit.house.settings import Settings
 from cohabit.room.room import Room
-from cohabit.room.state import Member
 
 ARRIVALS_MS = 250
 """Arrivals are batched for this long."""
@@ -88,10 +87,6 @@ class Timekeeper:
         if came and self._hides:
             self.arriving = {who: None for who in self.arriving if who not in came}
             self._record("presence", {"members": came, "here": True})
-
-    def is_here(self, member: Member) -> bool:
-        """Whether a member is here, also if that is not on record yet."""
-        return member.here or member.id in self.arriving
 
     def last_seen(self, who: str) -> int | None:
         """When a member last called; None if it has not since this house was opened."""
