@@ -11,6 +11,7 @@ from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, Unauthorized, UnknownAsset
 from cohabit.house.access.codes import Attempts
+from cohabit.house.access.limited_keys import barred_after_deletion
 from cohabit.house.agents.transcripts import Transcripts
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.lifecycle.rewriting import NotRewritable, Person, had_in, mentions, rewritten, words_of
@@ -205,20 +206,22 @@ class Forgetting:
         now, made = room.member_of(identity), (room.state.secret, sum(room.state.handles_used.values()))
         known = self._members.get((room.id, identity), (("", -1), frozenset()))
         if known[0] != made:
+            found: frozenset[str] = frozenset()
             try:
-                known = made, had_in(self._house.store, room.id, identity, is_here=now is not None)
+                found = had_in(self._house.store, room.id, identity, is_here=now is not None)
             except CohabitError as wrong:  # an older version of its world, or its beginning was deleted
                 log.info("room %s: former members are not known: %s", room.id, wrong.as_text())
-                known = made, frozenset()
+            known = made, found | ({now.id} if now is not None else set())  # it may leave before the next replay
             self._members[room.id, identity] = known
-        return known[1] | ({now.id} if now is not None else set())
+        return known[1]
 
     async def forget(self, who: Identity) -> Forgotten:
         house = self._house
         async with house.exclusive:  # it cannot join a room meanwhile
             members = [runner.room.member_of(who.id) for runner in house.rooms.values()]
             handles = dict.fromkeys(member.handle for member in members if member is not None)
-            gone = Identity(who.id, who.name, who.kind, forgotten=tuple(handles))
+            barred = barred_after_deletion(house.rooms, who)
+            gone = Identity(who.id, who.name, who.kind, forgotten=tuple(handles), barred=barred)
             await house.writer.submit(_gone(gone))
             house.identities.forget(who.id)
             house.identities.put(gone)
@@ -275,8 +278,11 @@ class Forgetting:
         if HOUSE_ROOM not in named and await self._in_house_record(who):
             done.later.append(HOUSE_ROOM)
         if not done.later:
-            await house.writer.submit(Write(forget=[who.id], forget_egress=[who.id]))
+            left = [Identity(who.id, "", who.kind, barred=who.barred)] if who.barred else []
+            await house.writer.submit(Write(forget=[who.id], forget_egress=[who.id], identities=left))
             house.identities.forget(who.id)
+            for key in left:
+                house.identities.put(key)
         await self.scrub()
         return done
 
