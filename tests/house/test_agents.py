@@ -22,7 +22,7 @@ from cohabit.agents.contract import Exchange, Usage
 from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.runner import MAX_REFUSALS
 from cohabit.agents.secrets import bytes_without_secrets
-from cohabit.errors import BadArgs, CohabitError, PermissionDenied, Quarantined
+from cohabit.errors import BadArgs, CohabitError, GameRejected, PermissionDenied, Quarantined
 from cohabit.house.agents.agent_status import AgentStatus
 from cohabit.house.agents.bots import QUIET_MS, Dismissed, MemberTable, Unusable
 from cohabit.house.agents.brains import check_allowed, check_makeable
@@ -413,6 +413,8 @@ async def test_without_a_stand_in_there_is_nobody_to_hand_back_to() -> None:
         who = await make_room(house, world="nim")
         with pytest.raises(Exception, match="no agent can play for you"):
             await who["ann"]("hand_back")
+        with pytest.raises(GameRejected, match="you have no seat"):
+            await who["hostess"]("take_over")
 
 
 # -- which brains ---------------------------------------------------------------------------------

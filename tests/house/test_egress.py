@@ -143,7 +143,8 @@ async def test_leaving_and_coming_back_and_another_token_give_no_new_budget() ->
         with pytest.raises(UnknownAsset, match="unknown member 'eve'; for one who has left, pass its `who`"):
             await who["hostess"]("set_egress_budget", {"budget": 0, "member": "eve"})
         (gone,) = (await who["hostess"]("egress", {"member": "eve"})).members
-        await who["hostess"]("set_egress_budget", {"budget": 0, "member": gone.who})
+        told = await who["hostess"]("set_egress_budget", {"budget": 0, "member": gone.who})
+        assert told.members == {gone.who: 0}
         assert (await eve("join")).status == "joined"
         assert (await eve("view")).text
 

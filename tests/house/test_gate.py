@@ -69,6 +69,7 @@ async def come(house: House, room: str = "den", **args: Any) -> Client:
     """A newcomer without a token: a member now, or in the lobby."""
     reply = await knock(house.door, {"room": room, **args})
     assert reply.token is not None
+    assert "keep_token" not in reply.note, "it has no other token that it could keep"
     TOKENS_MADE.append(reply.token)
     return Client(house, room, reply.member, reply.token)
 

@@ -15,6 +15,7 @@ from cohabit.house.access.strangers import knock
 from cohabit.house.house import House
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.identities import OWN_DATA_MS
+from cohabit.house.store.memory import MemoryStore
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
@@ -229,20 +230,83 @@ async def test_the_count_of_what_was_sent_to_a_forgotten_person_is_gone(tmp_path
         assert "annabella" not in counts
 
 
+async def with_key(house: House, key: SigningKey, room: str, name: str | None = None) -> Client:
+    said = {"k": ASSERTION, "room": room, "fp": house.gate.challenges.issue(room), "iat": house.clock.now() // 1000}
+    joined = await knock(house.door, {"room": room, "name": name, "assertion": key.sign(said)})
+    return Client(house, room, joined.member, joined.token)
+
+
+@pytest.mark.parametrize(
+    ("limit", "args"),
+    [
+        ("mute", {}), ("narrow", {"may": ["watch"]}), ("set_egress_budget", {"budget": 90_000}),
+        ("remove_member", {"block": True}), ("leave", {}), ("forget_identity", {}),
+    ],
+)  # fmt: skip
+async def test_deleting_its_data_lifts_no_limit_of_an_agent_key_in_any_room(
+    limit: str, args: dict[str, Any], tmp_path: Path
+) -> None:
+    store = MemoryStore()
+    async with open_house(tmp_path, store=store) as house:
+        key, boss = SigningKey.generate(), await issue(house, "boss", host=True)
+        hosts = {room: (await make_room(house, room=room, world="nim"))["hostess"] for room in ("den", "other", "nook")}
+        known = {"key": key.public_jwk, "label": "owl", "may": ["watch", "send_message"]}
+        for host in hosts.values():
+            await host("set_entry", {"agent_keys": [known]})
+        owl = await with_key(house, key, "den")
+        await hosts["den"]("mute" if limit in ("leave", "forget_identity") else limit, {"member": "owl", **args})
+        if limit == "leave":
+            await owl("leave")
+        other = await with_key(house, key, "other")
+        await house.clock.advance(house.settings.away_ms + 1_000)  # type: ignore[attr-defined]
+        if limit == "forget_identity":
+            await boss(limit, {"identity": (who := (await other("my_data")).identity), "confirm": who})
+        else:
+            await other("forget_me", {"confirm": "owl"})
+        with pytest.raises(
+            PermissionDenied, match=r"this key was limited in this room, .* before its data was deleted"
+        ):
+            await with_key(house, key, "den")
+        back = await with_key(house, key, "other")
+        assert back.who == "agent", "it is not called by the pseudonym of what was deleted"
+        assert (await hosts["other"]("entry")).agent_keys[0].label == ""
+        assert (await back("my_data")).rooms[0].messages == []
+        sent = (await back("egress")).members[0].backends
+        assert [line.first > 0 for line in sent] == [True], "what is sent to it is counted and stored again"
+        lines = (await hosts["other"]("audit", {"kinds": ["admissions"]})).lines
+        (gone,) = [line.member for line in lines if line.text.endswith(" left")]
+        about = (await hosts["other"]("audit", {"member": gone, "kinds": ["admissions"]})).lines
+        assert f"{gone} left" in [line.text for line in about]
+        assert (await back("forget_me", {"confirm": "agent"})).cleaned == ["other"]
+    async with open_house(tmp_path, store=store) as house:
+        with pytest.raises(PermissionDenied, match="this key was limited"):
+            await with_key(house, key, "den")
+        assert (await with_key(house, key, "nook")).who == "owl"
+
+
+async def test_a_key_that_has_played_does_not_take_another_seat_in_the_same_game_by_deleting_its_data() -> None:
+    async with open_house() as house:
+        host, key = (await make_room(house, HOST, partial_intel=True))["hostess"], SigningKey.generate()
+        await host("set_entry", {"agent_keys": [{"key": key.public_jwk, "may": ["act", "watch", "read_own"]}]})
+        owl = await with_key(house, key, "den", "owl")
+        await owl("sit", {"seat": "red"})
+        await house.clock.advance(house.settings.away_ms + 1_000)  # type: ignore[attr-defined]
+        assert (await owl("forget_me", {"confirm": "owl"})).cleaned in (["den"], [])
+        await house.clock.advance(house.settings.away_ms + 1_000)  # type: ignore[attr-defined]
+        await house.retention.sweep()
+        with pytest.raises(PermissionDenied, match="has played in this game before its data was deleted"):
+            await with_key(house, key, "den", "owl")
+        await host("rematch")
+        assert (await with_key(house, key, "den", "owl")).who == "owl"
+
+
 async def test_an_agent_with_a_key_sees_and_deletes_its_data_and_joins_again_as_somebody_new(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         host, key = (await make_room(house))["hostess"], SigningKey.generate()
         await host("set_entry", {"agent_keys": [{"key": key.public_jwk, "may": ["send_message"]}]})
 
-        async def come(room: str = "den") -> Client:
-            said = {
-                "k": ASSERTION,
-                "room": room,
-                "fp": house.gate.challenges.issue(room),
-                "iat": house.clock.now() // 1000,
-            }
-            joined = await knock(house.door, {"room": room, "name": "Zoe of Kent", "assertion": key.sign(said)})
-            return Client(house, room, joined.member, joined.token)
+        async def come() -> Client:
+            return await with_key(house, key, "den", "Zoe of Kent")
 
         zoe = await come()
         await zoe("send_message", {"to": "bob", "content": SECRET})
@@ -321,6 +385,20 @@ async def test_after_leaving_or_removal_the_token_shows_and_deletes_the_own_data
         assert done["cleaned"] == ["den"]
         assert found_in(tmp_path, SECRET) == []
         assert (await http(house, yan.token, "my_data"))["code"] == "UNAUTHORIZED"
+
+
+async def test_having_seen_its_data_before_leaving_hides_nothing_after_it() -> None:
+    async with open_house() as house:
+        members = await make_room(house, BOB, HOST)
+        yan = await newcomer(members["hostess"], "yan", role="player")
+        await yan("send_message", {"to": "bob", "content": "first"})
+        identity = (await yan("my_data")).identity
+        await yan("send_message", {"to": "bob", "content": "second"})
+        await yan("leave")
+        mine = (await http(house, yan.token, "my_data"))["rooms"]
+        shown = (await (await issue(house, "boss", host=True))("data_of", {"identity": identity})).rooms
+        for rooms in (mine, msgspec.to_builtins(shown)):
+            assert [message["texts"] for message in rooms[0]["messages"]] == [["first"], ["second"]]
 
 
 async def test_a_token_that_was_revoked_replaced_or_left_behind_long_ago_does_not_delete_what_its_owner_wrote() -> None:

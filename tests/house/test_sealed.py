@@ -17,7 +17,7 @@ from cohabit.house.store.memory import MemoryStore
 from cohabit.scenario import Scenario, parse_scenario, read_scenario
 from cohabit.testing.clock import FakeClock
 
-from .making import ANN, BOB, GOD, HOST, OWL, Client, invite, issue, make_room, newcomer, open_house, player
+from .making import ANN, BOB, GOD, HOST, OWL, Client, back_again, invite, issue, make_room, newcomer, open_house, player
 
 FREE = {"id": "fay", "role": "player", "kind": "human"}
 SEALED: dict[str, Any] = {"partial_intel": True}
@@ -285,6 +285,58 @@ async def test_the_seat_of_a_removed_player_is_for_nobody_else_before_the_next_g
         assert (await spy("whoami")).seat is None
         await who["hostess"]("rematch")
         assert (await spy("whoami")).seat == "red"
+
+
+@pytest.mark.parametrize("shown", ["view", "observe", "subscription", ""])
+@pytest.mark.parametrize("archived", ["", "archived", "reopened"])
+async def test_a_player_has_its_seat_from_the_first_reply_on_that_shows_it(
+    shown: str, archived: str, tmp_path: Path
+) -> None:
+    """Also in the archive, where no time passes. The seat of a player who never came is free."""
+    store = MemoryStore()
+    async with open_house(tmp_path, store=store) as house:
+        ann = player("ann", 0, **({"brain": "random", "gives_way": True} if archived else {}))
+        who = await make_room(house, ann, BOB, HOST, FREE, {**FREE, "id": "gus"}, **SEALED)
+        if archived:
+            await who["hostess"]("archive")
+        if shown == "subscription":
+            pushed = await house.subscribe(house.identify(who["ann"].token), "den", views=True)
+            assert await pushed.first_view()
+            pushed.close()
+        elif shown:
+            await who["ann"](shown)
+        if archived != "reopened":
+            got = await who_gets_the_seat_of_ann(who, bool(archived))
+    if archived == "reopened":
+        async with open_house(tmp_path, store=store) as house:
+            got = await who_gets_the_seat_of_ann(back_again(house, who), True)
+    assert got == ("nobody" if shown else "fay" if archived else "gus")
+
+
+async def who_gets_the_seat_of_ann(who: dict[str, Client], archived: bool) -> str:
+    """While ann may give way, or when it was removed."""
+    if archived:
+        await who["hostess"]("unarchive")
+    with suppress(GameRejected, Conflict):
+        return str((await who["fay"]("sit", {"seat": "red"})).seat and "fay")
+    await who["hostess"]("remove_member", {"member": "ann"})
+    with suppress(GameRejected):
+        return str((await who["gus"]("sit", {"seat": "red"})).seat and "gus")
+    return "nobody"
+
+
+@pytest.mark.parametrize(("fog", "counts"), [(True, [1, 1, 1]), (False, [1, 2])])
+async def test_a_host_does_not_learn_from_the_audit_which_hidden_reasons_are_the_same(
+    fog: bool, counts: list[int]
+) -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, partial_intel=fog)
+        for reason in ("x", "x", "y"):
+            with pytest.raises(BadArgs):
+                await who["ann"]("sit", {reason: 1})
+        lines = (await who["hostess"]("audit", {"member": "ann", "kinds": ["refusals"]})).lines
+        assert [line.count for line in lines] == counts
+        assert {line.text for line in lines} == {"(shown to members with read_all)"}
 
 
 async def test_a_built_in_player_can_play_on_for_a_removed_player() -> None:

@@ -415,10 +415,11 @@ def test_a_look_ends_when_the_player_leaves_the_seat_and_does_not_return_with_th
     assert not looks(room, "pat")
 
 
-def test_a_player_withdraws_whatever_its_own_grant_is() -> None:
+def test_a_player_withdraws_whatever_its_own_grant_is_also_in_an_archived_room() -> None:
     room = looking("game")
     room.call("hostess", "revoke", {"member": "ann"}, at=3)
-    room.call("ann", "withdraw", {"member": "pat"}, at=4)
+    room.call("hostess", "archive", at=4)
+    room.call("ann", "withdraw", {"member": "pat"}, at=5)
     assert not looks(room, "pat")
 
 

@@ -87,7 +87,7 @@ def _can_be_answered(room: BaseRoom, by: Member, args: dict[str, Any], via: str 
     """Refuse to ask a player who is not there: an agent that plays its seat does not answer."""
     seat = args.get("through")
     player = next((m for m in room.state.members.values() if m.seat is not None and m.seat == seat), None)
-    if player is not None and player.played_by_bot and not player.here:
+    if player is not None and not player.here and (player.played_by_bot or (player.stand_in and not player.identity)):
         raise GameRejected(
             f"an agent plays seat {seat} for {player.handle}, and agents do not answer requests. Ask for a seat whose "
             "player is here, or wait until this one is back"
@@ -219,7 +219,7 @@ class Withdrawn(Struct):
     member: str
 
 
-@command(category="meta", records=True, audit="withdrawn")
+@command(category="meta", records=True, audit="withdrawn", when_used_up=True, when_archived=True)
 def withdraw(ctx: Context, member: Handle) -> Withdrawn:
     """Stop letting a member see what your seat sees."""
     who = ctx.state.require_member(member, ctx.member)

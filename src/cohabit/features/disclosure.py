@@ -166,6 +166,8 @@ def set_egress_budget(
         for m in ctx.state.members.values()
         if (key := m.identity or m.id) in policy.budgets
     }
+    if member in policy.budgets:  # it has left
+        own[member] = policy.budgets[member]
     return EgressBudget(policy.budget, own)
 
 

@@ -52,7 +52,13 @@ def _not_by_an_agent(room: object, by: Member, args: dict[str, Any], via: str | 
         raise PermissionDenied("only the member itself can take over or hand back its seat")
 
 
-@command(category="meta", records=True, offered_if=_is_played, listed_if=_is_played, check_here=_not_by_an_agent)
+def _has_a_seat(room: object, by: Member, args: dict[str, Any], via: str | None) -> None:
+    _not_by_an_agent(room, by, args, via)
+    if by.seat is None:
+        raise GameRejected("you have no seat that you could play")
+
+
+@command(category="meta", records=True, offered_if=_is_played, listed_if=_is_played, check_here=_has_a_seat)
 def take_over(ctx: Context) -> Playing:
     """Play your seat yourself. The agent that plays it stops at once."""
     me = ctx.member

@@ -23,6 +23,7 @@ class Identity(Struct, frozen=True, omit_defaults=True):
     host: bool = False  # may create rooms, and enter all of them
     forgotten: tuple[str, ...] | None = None
     """Its data is being deleted: the handles that it had. It stays only until that is done in every record."""
+    barred: dict[str, str] = {}  # of an agent key whose data was deleted: see `house.access.limited_keys`
 
 
 class Credential(Struct, omit_defaults=True):

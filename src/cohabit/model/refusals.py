@@ -14,6 +14,8 @@ LINES_PER_MEMBER, LINES_OF_NEWCOMERS, MOST_CALLERS = 300, 20, 50
 FURTHER = "further refusals, for other reasons"
 """The lines of a member, or of a newcomer, in a minute. After that its refusals share one for each command and code, so
 that no noise hides what it has tried. From ``MOST_CALLERS`` newcomers on, further ones share their lines."""
+PRIVATE_REASONS = ("GAME_REJECTED", "UNKNOWN_ASSET", "OUT_OF_BOUNDS", "SCOPE_VIOLATION", "BAD_ARGS", "UNKNOWN_COMMAND")
+"""Refusals whose reason comes from the world or quotes what the caller sent, and may reveal hidden information."""
 NEWCOMER = "(newcomer)"
 """The member of a refusal, if it is none yet. No handle has parentheses."""
 REFUSALS_KEPT = 500
@@ -37,6 +39,7 @@ class Audit:
     """The newest refusals in one room, and those not stored yet."""
 
     def __init__(self) -> None:
+        self.hides = False  # whether the world hides things: then nobody learns from counts which reasons are the same
         self.kept: list[Refusal] = []
         self.evicted: list[Refusal] = []  # dropped to make room, and not recorded yet
         self._open: dict[tuple[str, ...], Refusal] = {}
@@ -55,7 +58,8 @@ class Audit:
         whose = (member, caller)
         if self._lines.get(whose, 0) >= most and (*whose, command, code, reason) not in self._open:
             reason = FURTHER
-        key = (*whose, command, code, reason)
+        is_counted = not (self.hides and code in PRIVATE_REASONS) or reason == FURTHER
+        key = (*whose, command, code, reason if is_counted else f"#{self._next}")
         self.totals[code] = self.totals.get(code, 0) + 1
         line = self._open.get(key)
         if line is None or at - line.at >= WINDOW_MS:

@@ -21,6 +21,7 @@ from cohabit.features.visits.state import VISITS, Visit
 from cohabit.features.visits.transit import Receipt
 from cohabit.features.visits.visits import in_another_game, ongoing
 from cohabit.house.access.credentials import revoke_and_store
+from cohabit.house.access.limited_keys import check_not_barred
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.remote import QueuedStep
 from cohabit.house.store.contract import Write
@@ -99,6 +100,7 @@ class Transit:
             )
         if identity in state.blocked:
             raise errors.PermissionDenied("a host has blocked you in this game")
+        check_not_barred(room, known)
         if (knock := state.knock_of(identity)) is not None and knock.denied:
             raise errors.PermissionDenied("a host has denied you entry to this game")
         respawn = _way_back(package, room) if isinstance(room.world, EmbodiedWorld) else {}

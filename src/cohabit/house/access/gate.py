@@ -15,6 +15,7 @@ from cohabit.house.access import signing
 from cohabit.house.access.credentials import own_token, revoke_and_store
 from cohabit.house.access.entry_limits import Gate, caller_of, count_arrival, matched_code, space_in_lobby
 from cohabit.house.access.invites import check_inviter, record_invite
+from cohabit.house.access.limited_keys import KEY, check_not_barred
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.calls.resolve import resolve
 from cohabit.house.store.contract import Write
@@ -35,7 +36,8 @@ INVITED, AS_GUEST, WITH_KEY, BY_CODE, BY_NAME, OPEN_LINK = "invite", "guest", "a
 PROVEN = (INVITED, AS_GUEST, WITH_KEY, BY_CODE)
 """Ways to join that not everybody has. They have precedence in a full lobby."""
 SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
-YOURS = "Connect with this token from now on. If your client cannot change it, call `join` again with keep_token."
+OWN = "Connect with this token from now on."
+YOURS = f"{OWN} If your client cannot change it, call `join` again with keep_token."
 WELCOME = "You are in this room. If you have just joined, you have other commands now: over MCP, list your tools again."
 WAITING = "A host must admit you. Call `join` with wait_ms, with this token, until the status changes."
 
@@ -191,7 +193,7 @@ def _may_pass(ctx: HouseContext, knock: Knock) -> bool:
             return False
         return True
     if knock.how == WITH_KEY:
-        return any(f"i-key-{signing.thumbprint(known.key)}" == knock.identity for known in policy.agent_keys)
+        return any(f"{KEY}{signing.thumbprint(known.key)}" == knock.identity for known in policy.agent_keys)
     if knock.how == BY_NAME:
         return same_name(knock.name) in map(same_name, policy.names)
     return {BY_CODE: bool(policy.code), OPEN_LINK: policy.open, AS_GUEST: state.guests}[knock.how]
@@ -209,7 +211,12 @@ def _reply(ctx: HouseContext, identity: str, token: str | None) -> JoinedRoom:
     member, knock = room.member_of(identity), room.state.knock_of(identity)
     invite = ctx.house.identities.invite_of(ctx.credential)
     if member is not None:
-        note = _welcome(room, member) if token is None else SHARED if invite is not None and invite.shared else YOURS
+        had_token = invite is not None or bool(ctx.credential.identity)
+        note = YOURS if had_token else OWN
+        if token is None:
+            note = _welcome(room, member)
+        elif invite is not None and invite.shared:
+            note = SHARED
         return JoinedRoom(room.id, "joined", member.handle, member.role_name, member.seat, token, note)
     if knock is None:  # a host removed the member before the reply
         raise Unauthorized("you were removed from this room")
@@ -264,7 +271,7 @@ async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> N
         do = "knocked"
     made = [] if newcomer.credential is None else [newcomer.credential]
     also = Write(credentials=[*(structs.replace(c, revoked=True) for c in dropped), *made])
-    if house.identities.get(me.id) is None:
+    if house.identities.get(me.id) != me:
         also.identities = [me]
     if invite is not None:
         also.invites = [house.identities.take_use(invite)]
@@ -279,6 +286,7 @@ async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> N
     if dropped:
         await house.writer.submit(Write(credentials=dropped))
     house.identities.put(me)
+    house.rooms.shared.egress.forgotten.discard(me.id)  # an agent key whose data was deleted is back
     _put_token(ctx, newcomer)
     if invite is not None:  # it may have been revoked in the meantime
         await record_invite(ctx, house.identities.take_use(invite, 0), "accepted")
@@ -447,8 +455,9 @@ def _with_key(ctx: HouseContext, policy: EntryPolicy, asked: Asked) -> Newcomer:
     count_arrival(ctx)
     name = (asked.name or found.label or "agent").strip()
     check_name(name)
-    known = f"i-key-{signing.thumbprint(found.key)}"  # the same key is the same identity, in every room
+    known = f"{KEY}{signing.thumbprint(found.key)}"  # the same key is the same identity, in every room
     me = ctx.house.identities.get(known) or Identity(known, name, "agent")
     if me.forgotten is not None:
         raise Conflict("the data of this key is being deleted; join again when the rooms that it was in are cleaned")
-    return _stranger(ctx, me, name, WITH_KEY, asked, found.may)
+    check_not_barred(ctx.room, me)
+    return _stranger(ctx, me if me.name else structs.replace(me, name=name), name, WITH_KEY, asked, found.may)

@@ -11,6 +11,7 @@ from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, Unauthorized, UnknownAsset
 from cohabit.house.access.codes import Attempts
+from cohabit.house.access.limited_keys import barred_after_deletion
 from cohabit.house.agents.transcripts import Transcripts
 from cohabit.house.calls.across import Args, Ask, ask_others, is_elsewhere, question
 from cohabit.house.calls.context import HouseContext, Services
@@ -234,13 +235,14 @@ class Forgetting:
         now, made = room.member_of(identity), (room.state.secret, sum(room.state.handles_used.values()))
         known = self._members.get((room.id, identity), (("", -1), frozenset()))
         if known[0] != made:
+            found: frozenset[str] = frozenset()
             try:
-                known = made, had_in(self._house.store, room.id, identity, is_here=now is not None)
+                found = had_in(self._house.store, room.id, identity, is_here=now is not None)
             except CohabitError as wrong:  # an older version of its world, or its beginning was deleted
                 log.info("room %s: former members are not known: %s", room.id, wrong.as_text())
-                known = made, frozenset()
+            known = made, found | ({now.id} if now is not None else set())  # it may leave before the next replay
             self._members[room.id, identity] = known
-        return known[1] | ({now.id} if now is not None else set())
+        return known[1]
 
     async def forget(self, who: Identity) -> Forgotten:
         house = self._house
@@ -248,7 +250,12 @@ class Forgetting:
             handles = await handles_of(house, who.id)
             for others in await ask_others(house, handles_of, identity=who.id):
                 handles += others
-            gone = Identity(who.id, who.name, who.kind, forgotten=tuple(dict.fromkeys(handles)))
+            barred = await barred_from(house, who.id)
+            for others in await ask_others(house, barred_from, identity=who.id):
+                barred |= others
+            # For good, if it was so before: a later deletion does not lift it.
+            barred |= {room: game for room, game in who.barred.items() if game == "" or room not in barred}
+            gone = Identity(who.id, who.name, who.kind, forgotten=tuple(dict.fromkeys(handles)), barred=barred)
             await house.writer.submit(_gone(gone))
             house.identities.forget(who.id)
             house.identities.put(gone)
@@ -319,8 +326,11 @@ class Forgetting:
         if HOUSE_ROOM not in named and await self._in_house_record(who):
             done.later.append(HOUSE_ROOM)
         if not done.later:
-            await house.writer.submit(Write(forget=[who.id], forget_egress=[who.id]))
+            left = [Identity(who.id, "", who.kind, barred=who.barred)] if who.barred else []
+            await house.writer.submit(Write(forget=[who.id], forget_egress=[who.id], identities=left))
             house.identities.forget(who.id)
+            for key in left:
+                house.identities.put(key)
         await self.scrub()
         return done
 
@@ -386,6 +396,12 @@ async def handles_of(house: Services, identity: str) -> list[str]:
     """The handles that an identity has in rooms."""
     members = [runner.room.member_of(identity) for runner in house.rooms.values()]
     return [member.handle for member in members if member is not None]
+
+
+@question
+async def barred_from(house: Services, identity: str) -> dict[str, str]:
+    """The rooms that an agent key may not join again when its data is deleted."""
+    return barred_after_deletion(house.rooms, identity)
 
 
 @question

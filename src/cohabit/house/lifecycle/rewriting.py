@@ -365,6 +365,8 @@ def _renamed(value: Any, name: str, members: Mapping[str, str], texts: Mapping[s
             who, dash, number = value.rpartition("-")
             return f"{members.get(who, who)}{dash}{number}"
         found = members.get(value, value) if name in MEMBERS else value
+        if name == "label" and found in texts:  # of an agent key, which must not be called by the pseudonym
+            return ""
         return texts.get(found, found) if name in TEXTS else found
     if isinstance(value, Mapping):
         return {key: _renamed(one, key, members, texts) for key, one in value.items()}

@@ -20,7 +20,7 @@ from cohabit.house.streams.cursors import seal, unseal
 from cohabit.model.grant import Capability
 from cohabit.model.record import Entry
 from cohabit.model.redacted import redacted
-from cohabit.model.refusals import NEWCOMER, Refusal
+from cohabit.model.refusals import NEWCOMER, PRIVATE_REASONS, Refusal
 from cohabit.room.commands import Resource, command
 from cohabit.room.record import Line
 from cohabit.room.state import HANDLE_SEPARATOR, Member, RoomState, handle_of
@@ -34,10 +34,8 @@ KINDS: Mapping[str, Kind] = {
 }  # fmt: skip
 """The kind of a line, by what its command declares (``Command.audit``). All others are changes: of permissions,
 consents, disclosures and policies."""
-PRIVATE_REASONS = ("GAME_REJECTED", "UNKNOWN_ASSET", "OUT_OF_BOUNDS", "SCOPE_VIOLATION", "BAD_ARGS", "UNKNOWN_COMMAND")
-"""Refusals whose reason comes from the world or quotes what the caller sent, and may reveal hidden information."""
-JOINED, DENIED = " joined as ", re.compile(r" denied (.+) entry$")
-"""How the entries say whom they are about that only name a knock."""
+JOINED, LEFT, DENIED = " joined as ", " left", re.compile(r" denied (.+) entry$")
+"""How the entries say whom they are about that only name a knock or an identity."""
 HIDDEN = "(shown to members with read_all)"
 MAX_PAGES = 50
 """The number of pages of the record that one call reads, from its end or from its cursor back."""
@@ -286,6 +284,8 @@ def _member(args: dict[str, Any], what: str, text: str) -> str | None:
     for its name."""
     if what == "joined" and JOINED in text:  # it may have got another handle than it wanted
         return text.partition(JOINED)[0]
+    if what == "removed" and text.endswith(LEFT):  # its data was deleted, so the entry has only its identity
+        return text.removesuffix(LEFT)
     if what == "denied" and (found := DENIED.search(text)):
         return handle_for(found[1])
     return handle_of(args.get("member") or args.get("admission", args).get("handle") or "") or None

@@ -132,6 +132,8 @@ class RoomRunner:
             )
         if self.room.record.pending_bytes + self._writing_bytes > self._fair_bytes:
             self._check_waiting_bytes(call)
+        if self.time.arriving and self._may_move_seats(call):
+            self.time.record_players(call.who)
         if self._quick and not self._thread.is_running:
             if not self._run_here((call,), self._clock.now() if at is None else at):
                 return False
@@ -148,6 +150,13 @@ class RoomRunner:
         if self.failure is not None:
             raise call.error or self.failure
         return False
+
+    def _may_move_seats(self, call: Call) -> bool:
+        """Whether somebody may get or lose a seat by a call: not by a message, an action of a world, or reading."""
+        command = self.commands.get(call.name) if not isinstance(call, SystemCall) else None
+        if command is not None:
+            return command.records and command.category in ("meta", "host", "control")
+        return not isinstance(call, PeekCall) and call.name not in ("refused", "sent_outside", "ticks")
 
     def _check_waiting_bytes(self, call: Call) -> None:
         """Refuse a call if too much waits for the disk: every reply waits for it, also those to other members."""
@@ -206,8 +215,7 @@ class RoomRunner:
         return batch
 
     def run_on_thread_for_a_while(self) -> None:
-        self._quick = False
-        self._slow.until = self._clock.now() + SLOW_FOR_MS
+        self._quick, self._slow.until = False, self._clock.now() + SLOW_FOR_MS
 
     def _run_here(self, batch: Sequence[Call], at: int) -> bool:
         """World code on the event loop, guarded by the watchdog. Returns whether it returned."""
@@ -455,6 +463,9 @@ class RoomRunner:
         if self.failure is not None:
             return
         try:
+            if self.room.state.archived and self.time.arriving:
+                self.time.record_players("")
+                await self.drained()
             refusals = self.audit_chain.rest()
             for entry in (*self.egress.entries(), *([refusals] if refusals is not None else [])):
                 await self.submit(entry)

@@ -51,6 +51,7 @@ class Shared(Struct, frozen=True, eq=False):
         room.budget.per_second = self.settings.calls_per_second
         room.members_limit = self.settings.members_limit
         room.check_brain = self.check_brain
+        room.audit.hides = room.world.spec.hides(room.state.partial_intel)
         room.ahead_ms = max(0, room.record.at - self.clock.now())
 
     def commands_in(self, room: Room) -> CommandTable:

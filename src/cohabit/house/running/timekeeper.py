@@ -33,7 +33,8 @@ class Timekeeper:
         self._connected = connected
         self._post = post
         self.seen: dict[str, int] = {}  # when each member last called
-        self._arriving: dict[str, None] = {}
+        self.arriving: dict[str, None] = {}  # members who have called, and are not on record as present yet
+        self._hides = room.world.spec.hides(room.state.partial_intel)
         # Calls that may still be in the queue, so that none is made twice while the room is busy:
         self._returning: dict[str, Call] = {}
         self._leaving: Call | None = None
@@ -66,16 +67,26 @@ class Timekeeper:
         """Note that a member has called. A member with a stand-in or a pause counts as present immediately."""
         self.seen[who] = self._clock.now() if at is None else at
         member = self._room.state.members.get(who)
-        if member is None or member.here or who in self._arriving:
+        if member is None or member.here or who in self.arriving:
             return
         if self._room.state.archived:
-            return
-        if member.is_replaced or self._room.state.paused_by == who:
+            if self._hides and member.seat is not None:  # see `record_players`
+                self.arriving[who] = None
+        elif member.is_replaced or self._room.state.paused_by == who:
             if not _is_queued(self._returning.get(who)):
                 self._returning[who] = self._record("presence", {"members": [who], "here": True})
         else:
-            self._arriving[who] = None
+            self.arriving[who] = None
             self.reschedule()
+
+    def record_players(self, but: str) -> None:
+        """Somebody may be about to get or lose a seat, by a call of the member ``but``. Players who have called, and
+        so may have seen what is hidden in their seats, are put on record before that, also in the archive."""
+        members = self._room.state.members
+        came = [who for who in self.arriving if who != but and who in members and members[who].seat is not None]
+        if came and self._hides:
+            self.arriving = {who: None for who in self.arriving if who not in came}
+            self._record("presence", {"members": came, "here": True})
 
     def last_seen(self, who: str) -> int | None:
         """When a member last called; None if it has not since this house was opened."""
@@ -84,11 +95,12 @@ class Timekeeper:
     def _presence(self, now: int) -> None:
         """Record arrivals, and members who have not called for a while as away."""
         if self._room.state.archived:
-            self._arriving.clear()
+            if not self._hides:
+                self.arriving.clear()
             return
         members = self._room.state.members
-        came = [who for who in self._arriving if who in members and not members[who].here]
-        self._arriving.clear()
+        came = [who for who in self.arriving if who in members and not members[who].here]
+        self.arriving.clear()
         connected = self._connected()
         late = now - self._settings.away_ms
         gone = [
@@ -122,7 +134,7 @@ class Timekeeper:
             when = min(when, self._ticked_at + self._settings.beat_ms)
         else:
             self._ticked_at = now
-        if self._arriving:
+        if self.arriving and not self._room.state.archived:
             when = min(when, now + ARRIVALS_MS)
         when = max(when, self._not_before)
         if self._timer is not None:
