@@ -20,7 +20,7 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     "makes the caller a member": (lambda command: command.joins, {"join"}),
     "also in an archived room, although it changes something": (
         lambda command: command.when_archived,
-        {"delete_room", "leave", "reopen_room", "revoke_invite", "revoke_token", "rotate_token", "unarchive"},
+        {"delete_room", "leave", "reopen_room", "revoke_invite", "revoke_token", "rotate_token", "unarchive", "withdraw"},
     ),
     "also in a room that could not be opened": (lambda command: command.when_broken, {"reopen_room"}),
     "controls the world and waits for no turn": (

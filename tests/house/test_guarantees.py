@@ -46,6 +46,10 @@ async def test_no_call_that_is_not_recorded_changes_a_room(world: str) -> None:
 async def test_every_refused_call_of_a_member_is_audited_and_changes_nothing(world: str) -> None:
     async with open_house(calls_per_second=100_000) as house:
         who, runner = await quiet_room(house, world)
+        for client in who.values():
+            await client("whoami")
+        runner.time.record_players("")  # that they are here is on record
+        await runner.drained()
         before = runner.room.digest(), runner.room.record.seq
         about_room = [command for command in runner.commands if command.about == "room" and command.unwrap is None]
         for command in about_room:
