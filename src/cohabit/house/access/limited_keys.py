@@ -17,8 +17,8 @@ KEY = "i-key-"
 
 
 def barred_after_deletion(rooms: Rooms, identity: str) -> dict[str, str]:
-    """Those of these rooms that an identity may not join again, if it is known by a key. By digests, because a new room may have
-    the name of a deleted one; with the game in which it has seen something hidden, or empty: for good."""
+    """Those of these rooms that an identity may not join again, if it is known by a key. By digests, because a new room
+    may have the name of a deleted one; with the game in which it has seen something hidden, or empty: for good."""
     found: dict[str, str] = {}
     for runner in rooms.values() if identity.startswith(KEY) else ():
         state = runner.room.state
