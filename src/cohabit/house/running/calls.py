@@ -9,6 +9,7 @@ from cohabit.errors import CohabitError, GameCrash, internal_error
 from cohabit.house.store.contract import Write
 from cohabit.model.egress import SentKind
 from cohabit.model.identity import Credential
+from cohabit.room.commands import CommandTable
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
 
@@ -172,6 +173,14 @@ class PeekCall(Call):
 
     def perform(self, room: Room, at: int) -> Any:
         return self.look(room)
+
+
+def may_move_seats(call: Call, commands: CommandTable) -> bool:
+    """Whether somebody may get or lose a seat by a call: not by a message, an action of a world, or reading."""
+    command = commands.get(call.name) if not isinstance(call, SystemCall) else None
+    if command is not None:
+        return command.records and command.category in ("meta", "host", "control")
+    return not isinstance(call, PeekCall) and call.name not in ("refused", "sent_outside", "ticks")
 
 
 def settle_all(calls: Iterable[Call], failure: CohabitError | None = None) -> None:

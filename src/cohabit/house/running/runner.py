@@ -15,7 +15,7 @@ from typing import Any
 
 from cohabit import errors
 from cohabit.house.running import world_thread
-from cohabit.house.running.calls import Call, PeekCall, SystemCall, settle_after, settle_all
+from cohabit.house.running.calls import Call, PeekCall, SystemCall, may_move_seats, settle_after, settle_all
 from cohabit.house.running.egress import Recording, RoomEgress
 from cohabit.house.running.history import History
 from cohabit.house.running.quotas import FAIR_BYTES, RoomQuotas, WriteShares
@@ -132,7 +132,7 @@ class RoomRunner:
             )
         if self.room.record.pending_bytes + self._writing_bytes > self._fair_bytes:
             self._check_waiting_bytes(call)
-        if self.time.arriving and self._may_move_seats(call):
+        if self.time.arriving and may_move_seats(call, self.commands):
             self.time.record_players(call.who)
         if self._quick and not self._thread.is_running:
             if not self._run_here((call,), self._clock.now() if at is None else at):
@@ -150,13 +150,6 @@ class RoomRunner:
         if self.failure is not None:
             raise call.error or self.failure
         return False
-
-    def _may_move_seats(self, call: Call) -> bool:
-        """Whether somebody may get or lose a seat by a call: not by a message, an action of a world, or reading."""
-        command = self.commands.get(call.name) if not isinstance(call, SystemCall) else None
-        if command is not None:
-            return command.records and command.category in ("meta", "host", "control")
-        return not isinstance(call, PeekCall) and call.name not in ("refused", "sent_outside", "ticks")
 
     def _check_waiting_bytes(self, call: Call) -> None:
         """Refuse a call if too much waits for the disk: every reply waits for it, also those to other members."""
