@@ -385,7 +385,7 @@ async def test_a_client_of_mcp_that_is_cut_off_is_told_so_and_sees_how_to_leave(
             session = {"mcp-session-id": started.headers["mcp-session-id"], "mcp-protocol-version": LEGACY}
             lists = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
             listed = in_mcp(await http.post(f"{place.url}/mcp/den?profile={profile}", json=lists, headers=session))
-            assert [tool["name"] for tool in listed["tools"]] == ["leave"]
+            assert [tool["name"] for tool in listed["tools"]] == ["leave", "withdraw"]
 
 
 async def test_a_member_that_is_cut_off_can_leave_see_its_data_and_have_it_deleted_and_nothing_else() -> None:

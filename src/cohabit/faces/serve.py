@@ -124,15 +124,20 @@ async def serve(
         await _serve_house(house, bound, ready, mcp)
 
 
+_tuned_before: list[tuple[tuple[int, int, int], float]] = []
+"""What was set before, once for each server that runs. Servers may end in any order."""
+
+
 @contextmanager
 def tuned() -> Iterator[None]:
     """Fewer runs of the garbage collector, and threads that give way to the event loop after a shorter time."""
-    collections, interval = gc.get_threshold(), sys.getswitchinterval()
-    gc.set_threshold(NEW_OBJECTS_PER_COLLECTION, *collections[1:])
+    _tuned_before.append((gc.get_threshold(), sys.getswitchinterval()))
+    gc.set_threshold(NEW_OBJECTS_PER_COLLECTION, *gc.get_threshold()[1:])
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     try:
         yield
     finally:
+        collections, interval = _tuned_before.pop()  # the first server's is the last to come
         gc.set_threshold(*collections)
         sys.setswitchinterval(interval)
 
