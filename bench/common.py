@@ -8,19 +8,25 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psutil  # type: ignore[import-untyped]
-
 ROOT = Path(__file__).resolve().parent.parent
 WORLDS = Path(__file__).parent / "worlds"
+STOP_S = 60
+"""How long a child may take to end. A house with many rooms has to store them."""
 
 
-def core(number: int) -> int | None:
-    """The ``number``-th available core. None if there is only one, or if cores cannot be chosen."""
-    if not hasattr(os, "sched_getaffinity"):
+def core_count() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def core(number: int | None) -> int | None:
+    """The ``number``-th available core. None if there is only one, if cores cannot be chosen, or none is asked for."""
+    if number is None or not hasattr(os, "sched_getaffinity"):
         return None
     cores = sorted(os.sched_getaffinity(0))
     return cores[number % len(cores)] if len(cores) > 1 else None
@@ -38,11 +44,14 @@ def allow_many_files() -> None:
 
 
 class Child:
-    """A child process that creates ``module:name`` with arguments and answers requests."""
+    """A child process that creates ``module:name`` with arguments and answers requests. ``on``: its core; None: any.
+    ``python``: the interpreter, for a peer whose packages do not fit ours."""
 
-    def __init__(self, target: str, on: int, /, **args: Any) -> None:
+    def __init__(self, target: str, on: int | None, /, python: str = sys.executable, **args: Any) -> None:
+        import psutil  # type: ignore[import-untyped]  # here, because the children do without
+
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bench.child", target], cwd=ROOT, text=True,
+            [python, "-m", "bench.child", target], cwd=ROOT, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         self._ps = psutil.Process(self.process.pid)
@@ -67,19 +76,22 @@ class Child:
 
     @property
     def cpu(self) -> float:
-        """CPU seconds of all its threads."""
-        times = self._ps.cpu_times()
-        return float(times.user + times.system)
+        """CPU seconds of all its threads, and of the processes that it has started."""
+        times = [process.cpu_times() for process in self._family()]
+        return float(sum(each.user + each.system for each in times))
 
     @property
     def memory(self) -> int:
-        """Memory that only this process uses, in bytes."""
-        return int(self._ps.memory_full_info().uss)
+        """Memory that only this process and those that it has started use, in bytes."""
+        return int(sum(process.memory_full_info().uss for process in self._family()))
+
+    def _family(self) -> list[Any]:
+        return [self._ps, *self._ps.children(recursive=True)]
 
     def end(self) -> None:
         self.process.terminate()
         try:
-            self.process.wait(10)
+            self.process.wait(STOP_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -89,12 +101,18 @@ class Child:
 
 
 @contextmanager
-def child(target: str, on: int, /, **args: Any) -> Iterator[Child]:
+def child(target: str, on: int | None, /, **args: Any) -> Iterator[Child]:
     made = Child(target, on, **args)
     try:
         yield made
     finally:
         made.end()
+
+
+def ask_all(children: Sequence[Child], what: str, **args: Any) -> list[Any]:
+    """Ask several children at the same time."""
+    with ThreadPoolExecutor(len(children)) as threads:
+        return list(threads.map(lambda each: each.ask(what, **args), children))
 
 
 @contextmanager

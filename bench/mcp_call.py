@@ -25,7 +25,7 @@ class Calling:
 
     def round(self) -> float:
         before = self.server.cpu
-        self.p50.append(self.client.ask("round", times=self.times))
+        self.p50.append(self.client.ask("round", times=self.times)["p50"])
         return (self.server.cpu - before) / self.times * 1e6
 
 

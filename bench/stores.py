@@ -42,8 +42,8 @@ class Acting:
         return self.house.cpu + sum(float(each.user + each.system) for each in times)
 
 
-def _postgres(stack: ExitStack) -> Any:
-    """A private server. It listens on a Unix socket only."""
+def private_postgres(stack: ExitStack, pinned: bool = True) -> Any:
+    """A private server. It listens on a Unix socket only. ``pinned``: on the core of the measured servers."""
     sys.path.append(str(ROOT / "tools"))
     import test_needs
     from tests.postgres import running
@@ -52,7 +52,8 @@ def _postgres(stack: ExitStack) -> Any:
     if found is None:
         sys.exit(f"{test_needs.reason('postgres')}; run: python tools/test_needs.py postgres")
     server = stack.enter_context(running(found.parent, fsync=True))
-    psutil.Process(server.pid).cpu_affinity([min(psutil.Process().cpu_affinity())])  # its children inherit it
+    if pinned:
+        psutil.Process(server.pid).cpu_affinity([min(psutil.Process().cpu_affinity())])  # its children inherit it
     return server
 
 
@@ -60,7 +61,7 @@ def run(quick: bool) -> Report:
     seconds, rounds, fresh = (0.5, 2, 1) if quick else (1.5, 4, 2)
     report = Report("stores", f"PostgreSQL and SQLite, {CLIENTS} clients", HOW)
     with ExitStack() as outer:
-        server = _postgres(outer)
+        server = private_postgres(outer)
         for rooms, where in ((1, "one room"), (CLIENTS, f"{CLIENTS} rooms")):
             names = ("PostgreSQL", "SQLite")
             rate, p99, cpu = ({name: [] for name in names} for _ in range(3))  # type: ignore[var-annotated]

@@ -3,8 +3,8 @@
     pip install 'cohabit[envs]'
     python examples/train.py
 
-Nothing here knows the rules: it reads an observation, picks one of the legal numbers, and adds up rewards. Try another
-world by its name, or your own by its file; `docs/envs.md` says what differs.
+Nothing here knows the rules: it sees an array, picks one of the numbers that the mask allows, and adds up rewards. Try
+another world by its name, or your own by its file; `docs/envs.md` says what differs.
 """
 
 import random
@@ -14,27 +14,22 @@ import gymnasium
 import cohabit.envs  # registers the worlds
 
 GAMES, TESTS, EXPLORE, STEP = 1_500, 100, 0.2, 0.2
-Values = dict[tuple[str, int], float]
+Values = dict[tuple[bytes, int], float]
+"""What an action earned on average, by what was seen and the number of the action."""
 
 
-def key(text: str) -> str:
-    """What the policy remembers of an observation: here the line with the heap."""
-    return next(line for line in text.splitlines() if line.startswith("The heap"))
+def best(values: Values, seen, mask) -> int:
+    return max(mask.nonzero()[0], key=lambda number: values.get((seen.tobytes(), number), 0.0))
 
 
-def best(values: Values, text: str, mask) -> int:
-    legal = [number for number, is_legal in enumerate(mask) if is_legal]
-    return max(legal, key=lambda number: values.get((key(text), number), 0.0))
-
-
-def play(env, seed: int, choose) -> tuple[list[tuple[str, int]], float]:
+def play(env, seed: int, choose) -> tuple[list[tuple[bytes, int]], float]:
     """One episode: what was decided in it, and the total reward."""
-    seen, _ = env.reset(seed=seed)
+    seen, info = env.reset(seed=seed)
     decided, total, done = [], 0.0, False
     while not done:
-        number = choose(seen["text"], seen["action_mask"])
-        decided.append((key(seen["text"]), number))
-        seen, reward, over, cut, _ = env.step(number)
+        number = choose(seen, info["action_mask"])
+        decided.append((seen.tobytes(), number))
+        seen, reward, over, cut, info = env.step(number)
         total, done = total + reward, over or cut
     return decided, total
 
@@ -43,10 +38,8 @@ def learn(env) -> Values:
     values: Values = {}
     dice = random.Random(1)
 
-    def explore(text: str, mask) -> int:
-        if dice.random() < EXPLORE:
-            return dice.choice([number for number, is_legal in enumerate(mask) if is_legal])
-        return best(values, text, mask)
+    def explore(seen, mask) -> int:
+        return dice.choice(mask.nonzero()[0]) if dice.random() < EXPLORE else best(values, seen, mask)
 
     for game in range(GAMES):
         decided, total = play(env, game, explore)
@@ -61,9 +54,9 @@ def against_itself(values: Values) -> str:
     env.reset(seed=1)
     winner = ""
     for agent in env.agent_iter():
-        seen, reward, over, cut, _ = env.last()
+        seen, reward, over, cut, info = env.last()
         winner = agent if reward > 0 else winner
-        env.step(None if over or cut else best(values, seen["text"], seen["action_mask"]))
+        env.step(None if over or cut else best(values, seen, info["action_mask"]))
     return winner
 
 

@@ -14,10 +14,13 @@ import asyncio
 import gc
 import json
 import os
+import ssl
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx._transports.default
+import httpx2._transports.default
 import pytest
 import test_needs
 import uvicorn.server
@@ -26,10 +29,10 @@ from hypothesis.internal.conjecture import providers
 from jsonschema import Draft202012Validator
 
 from cohabit.workspace.clone import git
-from tests.examples import NEW_CASES, examples
+from tests.examples import NEW_CASES, examples, leave_out_of_samples
 
 # Properties are not timed: a machine with other work to do is no reason to fail. They try the same cases every time, so
-# that a change is red for what it changed; `make soak` tries new ones, and twice as many.
+# that a change is red for what it changed; `make soak` tries new ones, and three times as many.
 settings.register_profile(
     "calm",
     max_examples=examples(60),
@@ -46,24 +49,30 @@ if not NEW_CASES:
 
 LACKS = "not tested: "
 LONGEST = (
-    "testing/test_checker.py", "workspace/test_attacks_repositories.py", "faces/test_page.py",
-    "worlds/crafter/test_batch.py", "test_examples.py", "faces/mcp/test_conformance.py", "house/test_agents.py",
-    "faces/test_front_end_whist.py", "testing/test_feature_checker.py", "agents/test_local.py",
-    "faces/test_kingdoms_fork.py", "agents/test_protocols.py", "workspace/test_attacks.py", "agents/test_isolated.py",
-    "house/test_world_threads.py", "faces/test_cli_house.py", "worlds/kingdoms/test_powers.py",
-    "agents/test_bad_days.py", "faces/test_sentinels.py", "workspace/test_large_boards.py", "lab/test_lab_runs.py",
-    "faces/test_front_end.py", "testing/test_checker_limits.py", "worlds/statecraft/test_batch.py",
-    "faces/test_refusals.py", "lab/test_cap.py", "testing/test_agent_checker.py", "test_without_features.py",
-    "faces/test_page_host.py", "workspace/test_conflicts.py", "worldbox/test_client.py", "house/test_workspace.py",
-    "faces/test_kingdoms_fog.py", "lab/test_report.py", "lab/statecraft/test_runs.py", "test_without_worldbox.py",
-    "faces/test_cli_workspace.py", "nexus/test_transit.py", "workspace/test_lost.py", "envs/test_checkers.py",
-    "faces/test_world_contract.py", "workspace/test_compat.py", "house/test_failing_worlds.py",
-    "worlds/crafter/test_scenes.py", "worlds/crafter/test_original.py", "worlds/statecraft/test_world.py",
-    "envs/test_episodes.py", "workspace/test_driver.py", "faces/test_page_board.py", "test_tests.py",
-    "testing/test_checker_secrets.py", "starbound/test_bridge.py", "corpus/test_corpus.py",
-    "workspace/test_rewritten.py", "worlds/kingdoms/test_fog.py", "agents/test_secrets.py", "faces/mcp/test_lists.py",
-    "lab/test_example_report.py", "workspace/test_scenario.py", "faces/test_http.py", "faces/test_workspace_faces.py",
-    "worlds/whist/test_resample.py", "faces/mcp/test_calls.py", "worlds/kingdoms/test_cities.py",
+    "faults/test_faults.py", "faces/workers/test_houses.py", "faces/workers/test_paused_house.py",
+    "faces/workers/test_workers.py", "faces/workers/test_oauth_workers.py", "faces/mcp/test_conformance.py",
+    "test_examples.py", "house/test_agents.py", "faces/test_cli_house.py", "faces/test_page.py",
+    "testing/test_checker.py", "worlds/crafter/test_batch.py", "faces/test_front_end_whist.py",
+    "workspace/test_large_boards.py", "testing/test_feature_checker.py", "lab/test_lab_runs.py",
+    "agents/test_bad_days.py", "workspace/test_attacks_repositories.py", "house/test_workspace.py",
+    "worlds/crafter/test_scenes.py", "nexus/test_transit.py", "worldbox/test_client.py", "agents/test_local.py",
+    "workspace/test_conflicts.py", "faces/test_page_host.py", "faces/test_kingdoms_fork.py", "lab/test_cap.py",
+    "faces/test_front_end.py", "workspace/test_attacks.py", "agents/test_protocols.py", "lab/statecraft/test_runs.py",
+    "worlds/kingdoms/test_powers.py", "faces/mcp/test_ended.py", "workspace/test_compat.py",
+    "house/test_world_threads.py", "workspace/test_driver.py", "house/test_failing_worlds.py",
+    "faces/test_sentinels.py", "test_mutants.py", "test_without_features.py", "worlds/kingdoms/test_life.py",
+    "worlds/statecraft/test_batch.py", "faces/test_cli_workspace.py", "lab/statecraft/test_report.py",
+    "faces/mcp/test_lists.py", "testing/test_checker_limits.py",
+    "house/test_gate.py", "faces/test_page_board.py", "faces/test_matrix.py", "lab/test_report.py",
+    "agents/test_isolated.py", "crash/test_kill.py", "worlds/crafter/test_original.py",
+    "worlds/kingdoms/test_cities.py", "faces/mcp/test_calls.py", "test_tests.py", "testing/test_agent_checker.py",
+    "corpus/test_corpus.py", "workspace/test_contention.py", "house/test_authority.py",
+    "worlds/crafter/test_stock_picture.py", "workspace/test_lost.py", "lab/test_agents_that_ask.py",
+    "faces/mcp/test_apps.py", "house/test_retention.py", "faces/test_egress.py", "faces/test_http.py",
+    "faces/test_page_nexus.py", "lab/test_example_report.py", "worldbox/test_wire.py",
+    "testing/test_checker_secrets.py", "worldbox/test_shared_game.py", "nexus/test_rest.py", "kibitz/test_rooms.py",
+    "faces/mcp/test_choice_of_tools.py", "starbound/test_bridge.py", "house/nodes/test_houses.py",
+    "workspace/test_scenario.py", "house/test_time.py",
 )  # fmt: skip
 """The files that take longest. They are started first: then all processes of `make test` end at about the same time."""
 
@@ -82,8 +91,10 @@ def pytest_runtestloop() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)  # before the tests are selected by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first."""
+    leave_out_of_samples(items)
     order = {str(Path(__file__).parent / name): number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(str(item.path), len(order)))
 
@@ -129,6 +140,30 @@ def schemas_are_checked_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Draft202012Validator, "check_schema", check_once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates_are_read_once() -> Iterator[None]:
+    """An HTTP client reads the certificates of this machine when it is made. That takes far longer than a call, and
+    thousands of clients are made, most of them for addresses without TLS."""
+
+    def sharing(create: Callable[..., ssl.SSLContext]) -> Callable[..., ssl.SSLContext]:
+        made: dict[object, ssl.SSLContext] = {}
+
+        def create_once(verify: Any = True, cert: Any = None, trust_env: bool = True) -> ssl.SSLContext:
+            if verify is not True or cert is not None:
+                return create(verify=verify, cert=cert, trust_env=trust_env)
+            key = trust_env, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+            if key not in made:
+                made[key] = create(trust_env=trust_env)
+            return made[key]
+
+        return create_once
+
+    with pytest.MonkeyPatch.context() as patch:
+        for transports in (httpx._transports.default, httpx2._transports.default):
+            patch.setattr(transports, "create_ssl_context", sharing(transports.create_ssl_context))
         yield
 
 

@@ -52,9 +52,8 @@ class Server:
 
     def kill(self) -> None:
         """SIGKILL for all its processes at once."""
-        first = self.pid
-        os.kill(first, signal.SIGSTOP)  # so that it starts no others
-        everyone = [first, *(pid for pid, (_, parent) in _processes().items() if parent == first)]
+        os.kill(self.pid, signal.SIGSTOP)  # so that it starts no others
+        everyone = self.processes()
         for pid in everyone:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -66,6 +65,16 @@ class Server:
     @property
     def pid(self) -> int:
         return int((self.home / "data/postmaster.pid").read_text().split()[0])
+
+    def processes(self) -> list[int]:
+        """The first one, and those that it has started."""
+        first = self.pid
+        return [first, *(pid for pid, (_, parent) in _processes().items() if parent == first)]
+
+    @property
+    def socket(self) -> str:
+        """The path of the socket that it listens on."""
+        return str(self.home / ".s.PGSQL.5432")
 
     def url(self, schema: str = "", database: str = "postgres") -> str:
         path = f"?options={quote(f'-csearch_path={schema}')}" if schema else ""

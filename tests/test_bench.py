@@ -11,7 +11,12 @@ from bench import BENCHES
 
 ROOT = Path(__file__).parent.parent
 NEEDS = ("crafter", "pettingzoo", "picows", "psutil", "psycopg", "pygame", "ray", "textarena")
-PROGRAMS = {"rooms": ("node22", "colyseus"), "stores": ("postgres",)}
+PROGRAMS = {
+    "rooms": ("node22", "colyseus"),
+    "page-kingdoms": ("chromium",),
+    "stores": ("postgres",),
+    "many-rooms": ("postgres",),
+}
 
 pytestmark = [
     pytest.mark.skipif(
@@ -36,7 +41,7 @@ def test_a_bench_runs_and_prints_ratios(name: str, need: Callable[[str], Path]) 
 
 def test_a_name_that_is_no_bench_is_refused() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "bench", "steps"], cwd=ROOT, capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "bench", "steps"], cwd=ROOT, capture_output=True, text=True, timeout=200
     )
     assert done.returncode == 2
     assert "there is no bench 'steps'" in done.stderr

@@ -7,6 +7,7 @@ import generated
 import msgspec
 import pytest
 import reference
+from public import MODULES
 
 from cohabit.agents.llm.options import MindOptions
 from cohabit.errors import every_error
@@ -19,6 +20,18 @@ from cohabit.workspace.tools import tools
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+MADE_BY_PROGRAMS = {
+    *(Path(name).name for name in reference.PAGES),
+    "bench.md",
+    "conformance.md",
+    "kingdoms-powers.md",
+    "kingdoms-soak.md",
+    "statecraft-dilemma.md",
+}
+MAX_WORDS_OF_A_PAGE = 3500
+MAX_WORDS = 113_000
+"""Of all pages by hand together. Lower it when pages get shorter; never raise it."""
 
 
 def page(name: str) -> str:
@@ -46,16 +59,18 @@ def test_every_setting_is_documented(name: str) -> None:
 
 @pytest.mark.parametrize("key", [*Scenario.__struct_fields__, *AgentSpec.__struct_fields__])
 def test_every_key_of_a_scenario_is_documented(key: str) -> None:
-    assert f"`{key}`" in page("rooms.md")
+    assert f"`{key}`" in page("scenarios.md")
 
 
 @pytest.mark.parametrize("name", sorted(presets()))
 def test_every_scenario_that_ships_is_documented(name: str) -> None:
-    assert f"`{name}`" in page("rooms.md")
+    assert f"`{name}`" in page("scenarios.md")
 
 
 def test_the_table_of_the_command_line_has_every_verb_in_its_group() -> None:
-    cells = " | ".join(" · ".join(f"[{verb.name}](#{verb.name})" for verb in verbs) for verbs in GROUPS.values())
+    cells = " | ".join(
+        " · ".join(f"[{verb.name}](cli-reference.md#{verb.name})" for verb in verbs) for verbs in GROUPS.values()
+    )
     titles = " | ".join(title.lower() for title in GROUPS)
     assert f"| {titles} |\n{'|---' * len(GROUPS)}|\n| {cells} |" in page("cli.md")
 
@@ -72,14 +87,59 @@ def anchors(path: Path) -> set[str]:
 
 
 def test_every_link_between_pages_leads_somewhere() -> None:
-    for path in [*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+    for path in [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
         links = re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", path.read_text())
-        assert links or path.parent == DOCS, f"{path.name} links to nothing"
+        assert links or DOCS in path.parents, f"{path.name} links to nothing"
         for target, anchor in links:
             linked = path.parent / target if target else path
             assert linked.exists(), f"{path.name} links to {target}"
-            if anchor and linked.suffix == ".md":
+            if anchor and linked.suffix == ".md" and linked.parent.name != "api":
                 assert anchor in anchors(linked), f"{path.name} links to {target}#{anchor}"
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    text = (ROOT / "mkdocs.yml").read_text()
+    linked = re.findall(r"[\w/-]+\.md$", text[text.index("nav:") :], re.MULTILINE)
+    assert sorted(linked) == sorted(str(path.relative_to(DOCS)) for path in PAGES)
+
+
+def test_every_public_module_is_in_the_reference_of_the_api() -> None:
+    shown = [name for path in PAGES for name in re.findall(r"^::: (\S+)$", path.read_text(), re.MULTILINE)]
+    assert sorted(shown) == sorted(MODULES)
+
+
+def most_prominent(text: str) -> str:
+    """The tags and the title of a page: what its search puts before all other words."""
+    tags = re.search(r"\A---\ntags: \[(.*)\]\n---\n", text)
+    title = re.search(r"^# (.+)$", text, re.MULTILINE)
+    return f"{tags[1] if tags else ''} {title[1] if title else ''}".lower()
+
+
+@pytest.mark.parametrize(
+    ("words", "pages"),
+    [
+        ("two models", {"tutorials/two-models.md"}),
+        ("leaderboard", {"tutorials/compare.md"}),
+        ("replay", {"replay.md"}),
+        ("self-host", {"tutorials/open-a-room.md", "operations.md"}),
+    ],
+)
+def test_a_search_finds_the_page_that_is_meant_first(words: str, pages: set[str]) -> None:
+    found = {str(path.relative_to(DOCS)) for path in PAGES if words in most_prominent(path.read_text())}
+    assert found == pages
+
+
+def words_by_hand(text: str) -> int:
+    """As `wc -w` counts them, without tables that a program writes between two comments."""
+    return len(re.sub(r"<!-- ([a-z]+)\b.*?<!-- end of \1 -->", "", text, flags=re.DOTALL).split())
+
+
+def test_what_is_written_by_hand_stays_short_enough_to_read() -> None:
+    pages = [page for page in DOCS.rglob("*.md") if page.name not in MADE_BY_PROGRAMS and page.parent.name != "gallery"]
+    words = {str(page.relative_to(DOCS)): words_by_hand(page.read_text(encoding="utf-8")) for page in pages}
+    assert len(words) > 60
+    assert {page: count for page, count in words.items() if count > MAX_WORDS_OF_A_PAGE} == {}
+    assert sum(words.values()) <= MAX_WORDS
 
 
 @pytest.mark.parametrize("name", tools())

@@ -27,12 +27,14 @@ from cohabit.fair import (
 from cohabit.model import plain
 from cohabit.model.seat import Eye, Seat
 from cohabit.model.stream import Stream
+from cohabit.registry import find_world
 
 GAME = "table 7"
 SECRET = "0123456789abcdef" * 4
 TRIES = 20_000
 DECK = [f"{suit}{rank}" for suit in "CDHS" for rank in range(2, 15)]
 PAGE = Path(__file__).parents[1] / "docs" / "fair.md"
+HIGH_DICE = Path(__file__).parents[1] / "examples" / "worlds" / "high_dice.py"
 
 
 def nonce(seat: int, salt: str = "") -> str:
@@ -314,8 +316,8 @@ def test_the_cards_of_the_documentation_are_dealt_and_checked():
     assert Luck(names["proof"]).shuffled(sorted(DECK, key=DECK.index)) == names["deck"]
 
 
-def test_the_dice_of_the_documentation_can_be_checked_and_a_stopped_throw_is_listed():
-    client, dice = block("def own_commitment"), block("class HighDice")["HighDice"]()
+def test_the_dice_of_the_example_can_be_checked_and_a_stopped_throw_is_listed():
+    client, dice = block("def own_commitment"), find_world(str(HIGH_DICE))()
     seats = [Seat("ann", "ann"), Seat("bot", "bot")]
     dice.reset(2**99, seats)
     while dice.to_move():

@@ -3,15 +3,19 @@
 import inspect
 import os
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from importlib import invalidate_caches
 from pathlib import Path
 from textwrap import dedent
+from types import ModuleType
 
 import pytest
 
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.registry import BUILT_IN, find_world, known_worlds, lasting_source, make_world
+from cohabit.room.recorded import WorldInterrupted
 from cohabit.world import World
 
 HEAD = "from cohabit.world import Observation, World, WorldSpec\n"
@@ -130,6 +134,46 @@ def test_a_file_is_imported_once_and_again_after_an_edit(tmp_path: Path) -> None
     assert find_world(source) is first
     write(tmp_path / "game.py", "Alone", more="CHANGED = True\n")
     assert find_world(source) is not first
+
+
+def held_while_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ModuleType]:
+    """A file with a world, which calls ``during`` of the returned module before it defines it."""
+    held = ModuleType("held_in_a_test")
+    monkeypatch.setitem(sys.modules, held.__name__, held)
+    return write(tmp_path / "held.py", "Alone", more=f"from {held.__name__} import during\nduring()\n"), held
+
+
+def test_a_file_that_several_threads_load_at_once_is_complete_for_all_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, held = held_while_loaded(tmp_path, monkeypatch)
+    begun, go = threading.Event(), threading.Event()
+
+    def during() -> None:
+        begun.set()
+        assert go.wait(60)
+
+    held.during = during  # type: ignore[attr-defined]
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(find_world, source)
+        assert begun.wait(60)
+        second = threads.submit(find_world, source)
+        wait([second], timeout=0.3)  # one that does not wait for the first has failed by now
+        go.set()
+        assert first.result(60) is second.result(60)
+
+
+def test_a_file_whose_loading_was_interrupted_is_loaded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, held = held_while_loaded(tmp_path, monkeypatch)
+
+    def during() -> None:
+        held.during = lambda: None  # type: ignore[attr-defined]
+        raise WorldInterrupted
+
+    held.during = during  # type: ignore[attr-defined]
+    with pytest.raises(WorldInterrupted):
+        find_world(source)
+    assert issubclass(find_world(source), World)
 
 
 def test_a_file_edited_within_the_same_second_is_not_loaded_from_cached_bytecode(

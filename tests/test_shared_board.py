@@ -45,7 +45,7 @@ def environment(home: Path) -> dict[str, str]:
 @contextmanager
 def board_room(home: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """A real house with the room of the example: its address, and the tokens it shows."""
-    words = [*forks.command(), "up", str(EXAMPLE / "board.json"), "--data", "house", "--port", "0"]
+    words = [*forks.command(), "up", str(EXAMPLE / "board.json"), "--data", "house", "--port", "0", "--links"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=home, env=environment(home)) as house:
         try:
             assert house.stdout is not None
@@ -85,7 +85,7 @@ def test_people_and_an_agent_share_a_board_that_the_house_knows_nothing_of(
     with board_room(tmp_path) as (url, tokens), page_server() as web:
 
         def run(*words: str) -> subprocess.CompletedProcess[str]:
-            return subprocess.run(words, capture_output=True, text=True, timeout=60, env=environment(tmp_path))
+            return subprocess.run(words, capture_output=True, text=True, timeout=200, env=environment(tmp_path))
 
         board = pages(f"{web}/?house={url}#{tokens['board']}")
         expect(board.get_by_role("status")).to_have_text("this page keeps the board")

@@ -118,6 +118,7 @@ def found_in(body: str) -> list[str]:
     return list(faults(Source(AROUND + indent(body, "    "), HERE)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", VACUOUS)
 def test_a_test_that_cannot_fail_is_found(case: str) -> None:
     assert len(found_in(VACUOUS[case])) == 1

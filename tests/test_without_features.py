@@ -80,24 +80,26 @@ for feature, module in modules.items():
 MODULES = {name: source.partition(":")[0] for name, source in {**FEATURES, **PROTOCOLS}.items()}
 
 
-def said(folder: Path, files: list[str]) -> Path:
-    """A folder with what the tests have printed without each feature."""
+def said(folder: Path, request: pytest.FixtureRequest, files: list[str]) -> Path:
+    """A folder with what the tests have printed without each feature for which this fixture is asked."""
+    items = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    names = [item.callspec.params["name"] for item in items if request.fixturename in item.fixturenames]
+    modules = json.dumps({name: MODULES[name] for name in names})
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("COHABIT_", "PYTEST_"))}
     subprocess.run(
-        [sys.executable, "-c", PROGRAM, folder, json.dumps(MODULES), *files], cwd=ROOT, env=kept, timeout=1_100,
-        check=True,
-    )  # fmt: skip
+        [sys.executable, "-c", PROGRAM, folder, modules, *files], cwd=ROOT, env=kept, timeout=1_100, check=True
+    )
     return folder
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return said(tmp_path_factory.mktemp("quick"), QUICK)
+def without_it(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    return said(tmp_path_factory.mktemp("quick"), request, QUICK)
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return said(tmp_path_factory.mktemp("whole"), KERNEL)
+def kernel_without_it(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    return said(tmp_path_factory.mktemp("kernel"), request, KERNEL)
 
 
 def check(text: str, count: int) -> None:
@@ -105,14 +107,15 @@ def check(text: str, count: int) -> None:
     assert int(re.findall(r"(\d+) passed", text)[-1]) > count
 
 
+@pytest.mark.sampled
 @pytest.mark.timeout(1_200)  # the first one waits for all of them
 @pytest.mark.parametrize("name", MODULES)
-def test_the_contract_and_the_record_of_rooms_are_the_same_without_the_feature(name: str, quick: Path) -> None:
-    check((quick / name).read_text(), 60)
+def test_the_contract_and_the_record_of_rooms_are_the_same_without_the_feature(name: str, without_it: Path) -> None:
+    check((without_it / name).read_text(), 60)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(1_200)
 @pytest.mark.parametrize("name", MODULES)
-def test_the_tests_of_the_kernel_pass_without_the_feature(name: str, whole: Path) -> None:
-    check((whole / name).read_text(), 100)
+def test_the_tests_of_the_kernel_pass_without_the_feature(name: str, kernel_without_it: Path) -> None:
+    check((kernel_without_it / name).read_text(), 100)

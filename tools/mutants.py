@@ -68,7 +68,7 @@ DECLARED = "tests/house/test_exceptions_to_the_rules.py"  # what commands declar
 DOCS = "tests/test_docs.py"  # the reference pages have the arguments of commands, and settings, with their defaults
 OF_ROOMS = ("tests/room", "tests/model", "tests/nexus", DECLARED, DOCS)
 AROUND_ROOMS = ("tests/house", "tests/testing", *FACES)
-HOUSE_PACKAGES = ("streams", "running", "calls", "agents", "reading", "access", "lifecycle", "nodes")
+HOUSE_PACKAGES = ("streams", "running", "calls", "agents", "reading", "films", "access", "lifecycle", "nodes")
 TARGETS = (
     Target("room", ("room/*.py", "room/*/*.py"), OF_ROOMS, AROUND_ROOMS),
     Target("features", ("features/*.py", "features/*/*.py"), OF_ROOMS, AROUND_ROOMS),

@@ -1,11 +1,12 @@
-"""Make pictures of the page, from real runs, in docs/images/: page, board, whist, invite, host and nexus.
+"""Make pictures of the page, from real runs, in docs/images/: page, board, whist, invite, host, nexus and replay.
 
-    python tools/page_picture.py [page|board|whist|invite|host|nexus]
+    python tools/page_picture.py [page|board|whist|invite|host|nexus|replay]
 
-It needs Chromium (`make needs` installs it).
+It needs Chromium (`make needs` installs it) and Pillow.
 """
 
 import asyncio
+import io
 import sys
 import tempfile
 from collections.abc import AsyncIterator
@@ -15,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import test_needs
+from PIL import Image
 from playwright.async_api import Browser, Page, async_playwright
 
-from cohabit import connect
+from cohabit import connect, match
 from cohabit.faces.serve import serve
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
@@ -25,7 +27,7 @@ from cohabit.scenario import AgentSpec, Scenario, read_scenario
 
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "images"
-TICKS = 12_000  # of the demo, before its picture is taken
+TICKS = 4_000  # of the demo, before its picture is taken
 SPEED = "x20"
 WATCHED_S = 15.0  # how long the page is open before its picture is taken, so that it shows events
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
@@ -55,7 +57,7 @@ async def page(browser: Browser, folder: str) -> None:
         await house.call(host, "demo", "set_speed", {"speed_id": "x5"})
         tab = await browser.new_page(viewport={"width": 1400, "height": 1000}, device_scale_factor=0.8)
         await tab.goto(f"{url}/?room=demo#{tokens['spectator']}")
-        await tab.frame_locator("iframe").locator("#sheet img[src]").wait_for()
+        await tab.frame_locator("iframe").locator("#when", has_text="year").wait_for()
         await asyncio.sleep(WATCHED_S)
         await save(tab, "page")
 
@@ -168,7 +170,7 @@ async def nexus(browser: Browser, folder: str) -> None:
                 await zoe.leave(game, remember=[f"My body sleeps in the {game}."])
         tab = await browser.new_page(viewport={"width": 1200, "height": 1000}, device_scale_factor=0.9)
         await tab.goto(f"{url}/?room=nexus#{token}")
-        await tab.get_by_role("button", name="enter game").first.wait_for()
+        await tab.frame_locator("iframe").locator("body").wait_for()
         await save(tab, "nexus")
 
 
@@ -186,14 +188,29 @@ async def hosted_table(browser: Browser, folder: str) -> AsyncIterator[tuple[Hou
     ]
     async with running_house(folder) as (house, url):
         _, tokens = await house.create_room(Scenario(world="whist", seed=5, agents=[*people, *bots]), "whist")
-        tab = await browser.new_page(viewport={"width": 1200, "height": 900})
+        tab = await browser.new_page(viewport={"width": 1200, "height": 900}, device_scale_factor=0.8)
         await tab.goto(f"{url}/?room=whist#{tokens['hal']}")
         yield house, tab, tokens
 
 
+async def replay(browser: Browser, folder: str) -> None:
+    """A game of Whist, watched again from the file of its replay."""
+    file = Path(folder) / "whist.html"
+    games = await asyncio.to_thread(match, "whist", *["whist"] * 4, games=1, progress=False, max_decisions=40)
+    games.replay(0).save(file)
+    tab = await browser.new_page(viewport={"width": 1200, "height": 700})
+    await tab.goto(file.as_uri())
+    await tab.keyboard.press("Home")
+    for _ in range(18):
+        await tab.keyboard.press("ArrowRight")
+    await tab.frame_locator("iframe").get_by_text("Spades are trump").wait_for()
+    await save(tab, "replay")
+
+
 async def save(tab: Page, name: str) -> None:
     picture = PICTURES / f"{name}.png"
-    await tab.screenshot(path=picture)
+    shot = Image.open(io.BytesIO(await tab.screenshot())).convert("RGB")
+    shot.quantize(256, dither=Image.Dither.NONE).save(picture, optimize=True)  # a third of the bytes
     print(f"{picture.name}: {picture.stat().st_size:,} bytes")
     await tab.close()
 
@@ -204,7 +221,7 @@ async def main(names: list[str]) -> None:
         sys.exit(test_needs.reason("chromium"))
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        pictures = {"page": page, "board": board, "whist": whist, "invite": invite, "host": host, "nexus": nexus}
+        pictures = {each.__name__: each for each in (page, board, whist, invite, host, nexus, replay)}
         for name in names or pictures:
             with tempfile.TemporaryDirectory() as folder:
                 await pictures[name](browser, folder)

@@ -1,4 +1,5 @@
-"""Write the reference pages of the documentation from the code: commands, errors, settings, rights, workspace tools.
+"""Write the reference pages of the documentation from the code: the command line, commands, errors, settings,
+rights, workspace tools.
 
 python tools/reference.py           write them
 python tools/reference.py --check   exit 1 if one is out of date
@@ -9,6 +10,7 @@ from typing import Any
 
 import generated
 
+import cli_reference
 from cohabit.errors import AskerError, CohabitError, OutcomeUnknown, WorldError, every_error
 from cohabit.house.commands import every_command
 from cohabit.house.settings import settings_table
@@ -35,7 +37,7 @@ WORKSPACE_TOOLS = """\
 A tool of the [workspace](workspace.md) is declared once, as a typed Python function; the MCP server, the house and
 `cohabit workspace call NAME` are derived from it. An answer is a JSON object. An error is
 `{"error": "what is wrong and what to do next", "details": {"code": "…"}}`, with a code from [the list](errors.md);
-[the protocol](protocol.md#answers) describes the formats."""
+[the protocol](protocol-answers.md#answers) describes the formats."""
 PROFILES: dict[Profile, tuple[str, str]] = {
     "compat": ("Both profiles", "The twenty tools of Multisphere, with its names and arguments."),
     "full": ("What the full profile adds", "`--profile compat` leaves these out."),
@@ -196,6 +198,7 @@ def rights() -> str:
 
 
 PAGES: generated.Files = {
+    "docs/cli-reference.md": lambda: cli_reference.page(NOTE),
     "docs/commands.md": commands,
     "docs/errors.md": errors,
     "docs/settings.md": settings,

@@ -71,7 +71,7 @@ def run() -> None:
             "COHABIT_DATA": f"{folder}/house",
             "PYTHONPATH": os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")])),
         }
-        text = printed(["up", "--demo", "--model-room", "--seed", "7"], environ, ends_after=b"is open")
+        text = printed(["up", "--demo", "--model-room"], environ, ends_after=b"is open")
     draw("run", 134, [("make run", text)])
 
 

@@ -36,6 +36,8 @@ TYPESCRIPT = "7.0.2"
 CONFORMANCE = "@modelcontextprotocol/conformance"
 MCP_APPS = "@modelcontextprotocol/ext-apps"
 NO = ("0", "no", "off", "false")
+INSTALLED = "installed.txt"
+"""What was installed into an environment: a copy of the file that pins it."""
 APT_LOCK = threading.Lock()
 """Held while apt runs: a second one at the same time fails."""
 
@@ -152,6 +154,22 @@ def find_typescript() -> Path | None:
     return TOOLS / "typescript/node_modules/.bin/tsc" if pinned else None
 
 
+def find_libraries(name: str) -> Callable[[], Path | None]:
+    """A finder: the Python of an environment with the libraries that `tools/integrations/NAME.txt` pins."""
+
+    def find() -> Path | None:
+        installed = TOOLS / name / INSTALLED
+        is_current = installed.exists() and installed.read_text() == pinned_libraries(name).read_text()
+        return TOOLS / name / "bin/python" if is_current else None
+
+    return find
+
+
+def pinned_libraries(name: str) -> Path:
+    """The file that pins the libraries of an integration."""
+    return ROOT / f"tools/integrations/{name}.txt"
+
+
 def worldbox_client(version: str) -> Path:
     """Where this version of the program `worldbox-mcp` is, or would be."""
     return TOOLS / f"worldbox-{version}/bin/worldbox-mcp"
@@ -253,12 +271,27 @@ def install_worldbox(version: str) -> Callable[[], None]:
     """An installer for this version in its own environment, because each version needs another MCP SDK."""
 
     def install() -> None:
-        python = worldbox_client(version).with_name("python")
-        call([sys.executable, "-m", "venv", "--without-pip", str(python.parent.parent)])
-        pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "-qq"]
-        call([*pip, "install", "--no-compile", "-r", str(ROOT / f"tools/worldbox/{version}.txt")])
+        pip_install(TOOLS / f"worldbox-{version}", "-r", str(ROOT / f"tools/worldbox/{version}.txt"))
 
     return install
+
+
+def install_libraries(name: str) -> Callable[[], None]:
+    """An installer for the libraries of an integration, which need other versions than Cohabit does. Without what
+    they need for other purposes, such as a web interface: that is most of the time."""
+
+    def install() -> None:
+        pip_install(TOOLS / name, "--no-deps", "-r", str(pinned_libraries(name)))
+        shutil.copy(pinned_libraries(name), TOOLS / name / INSTALLED)
+
+    return install
+
+
+def pip_install(environment: Path, *what: str) -> None:
+    """`pip install` into an environment of its own."""
+    call([sys.executable, "-m", "venv", "--clear", "--without-pip", str(environment)])
+    pip = [sys.executable, "-m", "pip", "--python", str(environment / "bin/python"), "--disable-pip-version-check"]
+    call([*pip, "-qq", "install", "--no-compile", *what])
 
 
 def call(command: Sequence[str], environment: Mapping[str, str] | None = None, within: Path = ROOT) -> None:
@@ -314,6 +347,14 @@ NEEDS: Mapping[str, Need] = {
         installer="npm",
         hint="needs npm and the network once",
     ),
+    "axe": Need(
+        what="axe",
+        for_what="the tests of accessibility",
+        find=find_pinned("tools/axe", "axe-core", "axe.min.js"),
+        install=install_pinned("tools/axe"),
+        installer="npm",
+        hint="needs npm and the network once",
+    ),
     "typescript": Need(
         what="TypeScript",
         for_what="the test of the types of the JavaScript module",
@@ -346,6 +387,24 @@ NEEDS: Mapping[str, Need] = {
         install=install_worldbox("0.3.3"),
         installer="pip",
         hint="needs pip and the network once",
+    ),
+    "openenv": Need(
+        what="OpenEnv",
+        for_what="the test of rooms as OpenEnv environments",
+        find=find_libraries("openenv"),
+        install=install_libraries("openenv"),
+        installer="pip",
+        hint="needs pip and the network once",
+        in_every_run=False,
+    ),
+    "inspect": Need(
+        what="Inspect",
+        for_what="the test of games as Inspect tasks",
+        find=find_libraries("inspect"),
+        install=install_libraries("inspect"),
+        installer="pip",
+        hint="needs pip and the network once",
+        in_every_run=False,
     ),
     "nginx": Need(
         what="nginx",

@@ -1,12 +1,15 @@
 """Lookup by name of worlds, brains, connectors and features. Import strings are only here and in ``registry.toml``.
 
-A world is a built-in name, an entry point of an installed package, or a file. Everything is imported on first use.
+A world is a built-in name, an entry point of an installed package, a game of a library (``libraries``), or a file.
+Everything is imported on first use.
 """
 
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, lru_cache, partial
 from hashlib import sha256
 from importlib.util import find_spec
@@ -21,6 +24,7 @@ from cohabit.adapter import as_world, is_adapter
 from cohabit.agents.brain import Brain, parse_brain
 from cohabit.declare import Declaration
 from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.library import GameName, Installable, Library, Listed, parse_name
 from cohabit.model.cached import cached
 from cohabit.model.suggest import nearest
 from cohabit.model.table_files import read_table
@@ -34,6 +38,8 @@ _OURS = read_table(__file__, dict[str, Any])
 BUILT_IN: dict[str, str] = _OURS["worlds"]
 WITHOUT_SEATS = frozenset({"lounge"})
 """Listed worlds that nobody plays, so they are no environments for training."""
+LIBRARIES = msgspec.convert(_OURS["libraries"], dict[str, Installable])
+"""Libraries of games, by the first part of a world's name."""
 UNLISTED: dict[str, str] = _OURS["unlisted_worlds"]
 """Worlds that have their own commands and are not listed."""
 CONNECTORS: dict[str, str] = _OURS["connectors"]
@@ -60,6 +66,7 @@ RESERVED_NAMES = "cohabit.house.commands:reserved_names"
 BRIDGE_FILE_WORLD = "kingdoms"
 """The world of a scenario file that names none: an ``agents.json`` of the WorldBox bridge, which has only one world."""
 AGENT_ENTRY_POINTS = "cohabit.agents"
+COMMAND_AGENT = "cohabit.agents.command:CommandAgent"
 LLM_AGENT = "cohabit.agents.llm.mind:LlmAgent"
 NATION_OF_CLASS = "cohabit.agents.brains.statecraft_class:nation_of_class"
 """Makes an agent of a class that plays Statecraft by its input object."""
@@ -115,6 +122,8 @@ def make_agent(
     brain = parse_brain(name, options)
     if brain.is_file:
         return _spending_from(setting, _called(brain, _agent_in_file(Path(brain.kind), brain.target), purpose))
+    if brain.is_command:
+        return imported(COMMAND_AGENT)(brain.words)
     if brain.kind in BACKENDS:
         made = partial(imported(LLM_AGENT), imported(BACKENDS[brain.kind]), brain)
         return made() if setting is None else made(setting)
@@ -150,13 +159,13 @@ def _scripted(name: str) -> Callable[..., Any] | None:
 
 
 def knows_brain(brain: Brain) -> bool:
-    """Whether there is such a brain. A file must exist; a model is not asked for."""
+    """Whether there is such a brain. A file must exist; a model is not asked for, nor a program started."""
     if brain.is_file:
         try:
             return Path(brain.kind).is_file()
         except OSError:  # such as a name that is too long
             return False
-    if brain.kind in BACKENDS:
+    if brain.is_command or brain.kind in BACKENDS:
         return True
     return not brain.target and any(brain.kind in known for known in (BRAINS, AT_A_TERMINAL, installed_brains()))
 
@@ -180,9 +189,9 @@ def is_script(brain: Brain) -> bool:
 
 
 def is_foreign(brain: Brain) -> bool:
-    """Whether it is code that is not part of Cohabit: in a file, or in an installed package."""
+    """Whether it is code that is not part of Cohabit: in a file, a program, or in an installed package."""
     ours = (*BRAINS, *BACKENDS, *AT_A_TERMINAL)
-    return brain.is_file or (brain.kind not in ours and not brain.target and brain.kind in installed_brains())
+    return brain.is_code or (brain.kind not in ours and not brain.target and brain.kind in installed_brains())
 
 
 def installed_brains() -> dict[str, str]:
@@ -191,9 +200,16 @@ def installed_brains() -> dict[str, str]:
 
 
 def installed(group: str) -> dict[str, str]:
+    """What installed packages declare in a group of entry points: name to ``module:attribute``."""
+    return dict(_entry_points(group, tuple(sys.path)))
+
+
+@cache
+def _entry_points(group: str, path: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Those of the packages on this search path. They are read once: there may be hundreds of packages."""
     from importlib.metadata import entry_points
 
-    return {point.name: point.value for point in entry_points(group=group)}
+    return tuple((point.name, point.value) for point in entry_points(group=group))
 
 
 def _called(brain: Brain, made: Callable[..., Any], purpose: str) -> Any:
@@ -249,7 +265,10 @@ def known_games() -> list[str]:
 
 
 def find_world(source: str) -> type[World]:
-    """The world with that name, or the one in that file (``mygame.py``, or ``mygame.py:ClassName``)."""
+    """The world with that name, the game of a library (``openspiel:chess``), or the world in that file (``mygame.py``,
+    or ``mygame.py:ClassName``)."""
+    if (game := parse_name(source, LIBRARIES)) is not None:
+        return _of_library(game)
     if is_file_source(source):
         return _from_file(*split_source(source))
     built_in = BUILT_IN.get(source) or UNLISTED.get(source)
@@ -262,6 +281,48 @@ def find_world(source: str) -> type[World]:
             did_you_mean=nearest(source, known, 2),
         )
     return _world_of(target, source)
+
+
+@lru_cache(1024)
+def _of_library(game: GameName) -> type[World]:
+    return find_library(game.library).world(game)
+
+
+@cache
+def find_library(name: str) -> Library:
+    """The library with this name, which is imported."""
+    found = LIBRARIES.get(name)
+    if found is None:
+        raise UnknownAsset(
+            f"unknown library {name[:40]!r}; libraries: {', '.join(LIBRARIES)}",
+            did_you_mean=nearest(name, [*LIBRARIES], 2),
+        )
+    try:
+        importlib.import_module(found.package)
+        library: Library = imported(found.library)()
+    except ImportError as missing:
+        raise UnknownAsset(
+            f"the library {name} is not installed ({missing.msg}): pip install 'cohabit[{found.extra}]'"
+        ) from missing
+    return library
+
+
+def installed_libraries() -> list[str]:
+    """The libraries that can be imported. They are not imported."""
+    return [name for name, found in LIBRARIES.items() if _is_installed(found.package)]
+
+
+@cache
+def listed_games(library: str) -> dict[str, Listed]:
+    """The games of a library, by their names as worlds."""
+    return {f"{library}:{game.name}": game for game in find_library(library).games()}
+
+
+def is_listed(source: str) -> bool:
+    """Whether anybody who may create rooms may open this world by its name: a known one, or a game that a library
+    lists, as it is. Parameters can make a game as large as one likes, so they are for the operator."""
+    game = parse_name(source, installed_libraries())
+    return source in (known_worlds() if game is None else listed_games(game.library))
 
 
 @cache
@@ -278,6 +339,17 @@ def is_ours(source: str) -> bool:
 def is_file_source(source: str) -> bool:
     """Whether a world comes from a file, not from its name."""
     return source.endswith(".py") or ".py:" in source
+
+
+def is_library_source(source: str) -> bool:
+    """Whether a source is the name of a game of a library."""
+    return parse_name(source, LIBRARIES) is not None
+
+
+def is_code_source(source: str) -> bool:
+    """Whether a source names code of the user's own: a file, or an environment that a module makes."""
+    game = parse_name(source, LIBRARIES)
+    return is_file_source(source) if game is None else game.is_code
 
 
 def split_source(source: str) -> tuple[Path, str]:
@@ -305,18 +377,21 @@ def trusted_source(recorded: str, named: Iterable[str] = (), how: str = "--world
     A record can come from anybody, and a file is code: one is loaded only if the user has named it. ``named`` are those
     files; one with the recorded file name is taken in place of the recorded path. ``how`` the user names one.
     """
-    if not is_file_source(recorded):
+    if not is_code_source(recorded):
         return recorded
     path, cls = split_source(recorded)
     for source in named:
         if source == recorded:
             return source
+        if not is_file_source(source):
+            continue
         given, given_cls = split_source(source)
         if given.name == path.name:
             return source if given_cls or not cls else f"{source}:{cls}"
+    what, rule = ("the file", "A file is code, and") if is_file_source(recorded) else ("made by", "That is code, and")
     raise BadArgs(
-        f"the world of this record is the file {recorded!r}. A file is code, and is not run because a record names it; "
-        f"if you have the file and trust it, name it with {how}"
+        f"the world of this record is {what} {recorded!r}. {rule} is not run because a record names it; "
+        f"if you have {'the file' if is_file_source(recorded) else 'it'} and trust it, name it with {how}"
     )
 
 
@@ -329,10 +404,10 @@ def lasting_source(source: str) -> str:
 
 
 def absolute_brain(name: str | None, folder: Path) -> str | None:
-    """The name of a brain, with an absolute path if it is in a file; a relative one is relative to ``folder``."""
-    if name is None or not (brain := parse_brain(name)).is_file:
-        return name
-    return str(msgspec.structs.replace(brain, kind=str((folder / Path(brain.kind).expanduser()).resolve())))
+    """The name of a brain, with absolute paths if it is in a file or a program; relative ones are relative to
+    ``folder``."""
+    brain = parse_brain(name) if name is not None else None
+    return str(brain.with_absolute_paths(folder)) if brain is not None and brain.is_code else name
 
 
 def make_world(source: str, config: Mapping[str, Any]) -> World:
@@ -403,19 +478,37 @@ def module_from(path: Path) -> ModuleType:
     resolved, text = str(path.resolve()), path.read_bytes()
     # One module per content: an edited file is a new module, and old rooms keep theirs until restart.
     module_name = f"cohabit_file_{path.stem}_{sha256(resolved.encode() + text).hexdigest()[:12]}"
-    module = sys.modules.get(module_name)
-    if module is None:
-        module = ModuleType(module_name)
-        module.__file__ = resolved
-        sys.modules[module_name] = module
-        try:
-            # Not through an import: Python reuses stale bytecode if a file was edited within the same second and kept
-            # its size.
-            exec(compile(text, resolved, "exec", dont_inherit=True), vars(module))
-        except (Exception, SystemExit) as bug:  # a script that calls sys.exit() must not stop the house
-            del sys.modules[module_name]
-            raise BadArgs(f"{path} cannot be imported: {type(bug).__name__}: {bug}") from bug
+    with _one_at_a_time(module_name):
+        module = sys.modules.get(module_name)
+        if module is None:
+            module = ModuleType(module_name)
+            module.__file__ = resolved
+            sys.modules[module_name] = module
+            try:
+                # Not through an import: Python reuses stale bytecode if a file was edited within the same second and
+                # kept its size.
+                exec(compile(text, resolved, "exec", dont_inherit=True), vars(module))
+            except BaseException as bug:
+                del sys.modules[module_name]
+                if isinstance(bug, Exception | SystemExit):  # a script that calls sys.exit() must not stop the house
+                    raise BadArgs(f"{path} cannot be imported: {type(bug).__name__}: {bug}") from bug
+                raise
     return module
+
+
+_module_locks: "dict[str, threading.RLock]" = {}
+
+
+@contextmanager
+def _one_at_a_time(module: str) -> Iterator[None]:
+    """Rooms are made and opened on threads. No thread gets a module that another one has not finished loading."""
+    lock = _module_locks.setdefault(module, threading.RLock())
+    while not lock.acquire(timeout=0.1):  # in steps, so that a thread that waits can be interrupted
+        pass
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _is_world(value: Any) -> bool:

@@ -283,7 +283,7 @@ def parse_seed(seed: int | str) -> str:
 
 RESERVED = " ()/#"
 """Characters that a handle cannot have, because texts such as `ann (left)` are made from handles."""
-_IDENTITY = re.compile(r"i-(key-.*|[0-9a-f]{16})")
+_IDENTITY = re.compile(r"i-(key-.*|oauth-.*|[0-9a-f]{16})")
 """The ids of identities. A member without an identity owns seats and bodies by its handle, so it cannot have one."""
 
 
@@ -306,12 +306,15 @@ def check_handle(handle: str) -> None:
 def handle_for(name: str) -> str:
     """A handle made from a chosen name."""
     plain = "".join(c for c in unicodedata.normalize("NFKC", name) if c.isprintable() and c not in INVISIBLE)
-    wanted = re.sub(rf"[{re.escape(RESERVED)}\s]+", "-", plain).strip("-")[:56]
-    try:
-        check_handle(wanted)
-    except BadArgs:
-        return "guest"
-    return wanted
+    reserved, others = rf"[{re.escape(RESERVED)}\s]+", r"[^\w]+"  # `<b>Ann</b>` could be markup: then only its letters
+    for dropped in (reserved, others):
+        wanted = re.sub(dropped, "-", plain).strip("-")[:56]
+        try:
+            check_handle(wanted)
+        except BadArgs:
+            continue
+        return wanted
+    return "guest"
 
 
 def free_handle(wanted: str, is_taken: Callable[[str], bool]) -> str:

@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import cleandoc, getattr_static, signature
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeVar, get_type_hints
 
 from msgspec import Meta, Struct
@@ -62,7 +63,9 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
     examples: bool = False  # ``legal`` lists examples only: other actions are legal as well
     features: tuple[str, ...] = ()  # of the room, besides those of every room: a protocol of another project
-    front_end: str = ""  # a self-contained HTML document beside the module of the world: "table.html"
+    front_end: str | None = ""
+    """An HTML document beside the module of the world, such as "table.html", in which people see it. Empty: the generic
+    one, which shows every world that is played. None: no document."""
 
     def __post_init__(self) -> None:
         fewest, most = self.seat_range
@@ -76,6 +79,11 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def hides(self, partial_intel: bool) -> bool:
         """Whether seats see different things, in a room with this setting of fog."""
         return not self.open_information and (partial_intel or not self.fog)
+
+    @property
+    def has_front_end(self) -> bool:
+        """Whether a document shows it to people: its own, or the generic one, for every world that is played."""
+        return bool(self.front_end) or (self.front_end is not None and self.seat_range[1] > 0)
 
     @property
     def seat_range(self) -> tuple[int, int]:
@@ -134,6 +142,8 @@ class World:
 
     spec: ClassVar[WorldSpec]
     view_schema: ClassVar[dict[str, Any] | None] = None  # JSON Schema of what ``observe`` puts into ``status``
+    keys: ClassVar[Mapping[str, Action]] = MappingProxyType({})
+    """How people play it with a keyboard: the action of each key, named as in ``KeyboardEvent.key``."""
 
     # -- required --------------------------------------------------------------------------------
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
@@ -188,6 +198,11 @@ class World:
     def is_over(self) -> bool:
         """Whether the game is over. Override it if ``to_move`` can be empty during a game."""
         return not self.to_move()
+
+    def hand_number(self) -> int:
+        """The number of the hand that is played, where hands of one game share no secrets. When the number has grown,
+        others may read why players acted in the hands before; by default they wait for the end of the game."""
+        return 0
 
     def scope(self, by: Seat, action: str, args: Mapping[str, Any]) -> str | None:
         """Why ``by`` may not use this action on that target, or None if it may.
@@ -246,9 +261,19 @@ class World:
         """A PNG of what this eye sees."""
         return None
 
+    def scene(self, eye: Eye) -> Mapping[str, Any]:
+        """What a front end draws besides the view: layers by name, each a JSON value. Clients get only the layers that
+        have changed, so put what changes often and what changes seldom into different ones."""
+        raise NotImplementedError
+
     def numbered(self) -> Sequence[Action] | None:
         """For training: all actions of a seat; their places in this list are their numbers. By default the declared
         parameters number them, if they are few. Fixed once the world has been created."""
+        return None
+
+    def useful(self, seat: Seat) -> Sequence[Action] | None:
+        """For training: the numbered actions that are accepted now and have an effect, never none. They are the action
+        mask. By default the mask has the actions of ``legal``, unless those are examples."""
         return None
 
     def arrays(self) -> Mapping[str, ArraySpec]:

@@ -128,6 +128,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_API_KEY", KEY)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("brain", BRAINS)
 @pytest.mark.parametrize("day", DAYS)
 async def test_on_a_bad_day_the_game_goes_on_and_the_transcript_says_what_happened(
@@ -255,6 +256,7 @@ UNKNOWN_REQUESTS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", ["openai:m", "openai:m@{url}/v1", "anthropic:m", "anthropic:m@{url}"])
 @pytest.mark.parametrize("models", UNKNOWN_REQUESTS)
 async def test_a_gateway_that_knows_nothing_about_models_plays(

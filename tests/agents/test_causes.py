@@ -65,6 +65,7 @@ def twice_then_silence(bad: bytes) -> tuple[Handler, list[str]]:
 
 
 # -- requests ---------------------------------------------------------------------------------------
+@pytest.mark.sampled
 @pytest.mark.parametrize("brain", BRAINS)
 @pytest.mark.parametrize("trouble", TROUBLE)
 async def test_a_timeout_says_how_often_the_server_was_asked_and_its_last_error(trouble: str, brain: str) -> None:
@@ -85,6 +86,7 @@ async def test_a_timeout_says_how_often_the_server_was_asked_and_its_last_error(
     assert "The heap" not in decision.problem
 
 
+@pytest.mark.sampled(start=1)
 @pytest.mark.parametrize("brain", BRAINS)
 @pytest.mark.parametrize("trouble", TROUBLE)
 async def test_a_failure_names_its_cause_and_keeps_every_request(trouble: str, brain: str) -> None:

@@ -31,7 +31,7 @@ async def opened(house: House, agents: list[dict[str, Any]], **scenario: Any) ->
 
 
 async def until(clock: FakeClock, done: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while not done():
             await clock.advance(500)
             await asyncio.sleep(0.001)  # a bot thinks on a thread of its own

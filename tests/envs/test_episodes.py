@@ -1,6 +1,7 @@
 """An environment is a room: what it shows, refuses and rewards is what a room does with the same actions."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from .playing import STEPS, WORLDS, Policy, SameRoom, gym, parallel
 SEEDS = st.integers(0, 2**32)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WORLDS)
 @settings(max_examples=4, deadline=None)
 @given(seed=SEEDS)
@@ -66,6 +68,7 @@ def trajectory(env: Any, seed: int, steps: int, careless: int = 6) -> list[Any]:
     return found
 
 
+@pytest.mark.sampled(start=1)
 @pytest.mark.parametrize("name", WORLDS)
 @settings(max_examples=3, deadline=None)
 @given(seed=SEEDS)
@@ -89,6 +92,7 @@ def test_resets_without_a_seed_follow_from_the_last_one_and_differ() -> None:
     assert gym("nim").reset()[1]["seed"] != gym("nim").reset()[1]["seed"]
 
 
+@pytest.mark.sampled(start=2)
 @pytest.mark.parametrize("name", WORLDS)
 def test_the_rewards_of_an_episode_add_up_to_what_its_seat_has_gained(name: str) -> None:
     env = gym(name, seats=2) if name in ("burrow", "inn", "kingdoms") else gym(name)
@@ -148,7 +152,7 @@ def test_opponents_play_as_they_do_in_the_lab(name: str, opponent: str, seat: in
 
 # -- what is refused ----------------------------------------------------------------------------------
 def test_a_refused_action_is_reported_and_the_world_s_fallback_is_played() -> None:
-    env = envs.gym("nim", config={"stones": 2})
+    env = envs.gym("nim", config={"stones": 2}, observe="text")
     assert env.reset(seed=1)[0]["action_mask"].tolist() == [1, 1, 0]
     _, reward, over, _, info = env.step(2)
     assert info["refused"] == {
@@ -159,24 +163,53 @@ def test_a_refused_action_is_reported_and_the_world_s_fallback_is_played() -> No
     assert (reward, over) == (-1.0, True)  # the opponent took the last one
 
 
-@pytest.mark.parametrize(("name", "given", "code", "words"), [
-    ("nim", 3, "BAD_ARGS", "from 0 to 2, not 3"),
-    ("nim", -1, "BAD_ARGS", "from 0 to 2, not -1"),
-    ("nim", None, "BAD_ARGS", "no action was given"),
-    ("lanterns", "go north", "BAD_ARGS", "not valid JSON"),
-    ("lanterns", '["go"]', "BAD_ARGS", "is not an action"),
-    ("lanterns", '{"action": "go", "params": {}, "why": 1}', "BAD_ARGS", "is not an action"),
-    ("lanterns", '{"action": ""}', "BAD_ARGS", "is not an action"),
-    ("lanterns", '{"action": "fly"}', "UNKNOWN_COMMAND", "unknown action 'fly'"),
-    ("lanterns", '{"action": "walk", "params": {"x": "1", "y": 1}}', "BAD_ARGS", "x must be a whole number"),
-    ("lanterns", '{"action": "walk", "params": {"x": 99, "y": 1}}', "OUT_OF_BOUNDS", "0,0 to 12,12"),
-    ("lanterns", '{"action": "storm", "params": {"tower": "T1"}}', "UNKNOWN_COMMAND", "unknown action 'storm'"),
-    ("lanterns", '{"action": "message", "params": {"content": "hello"}}', "UNKNOWN_COMMAND", "unknown action 'message'"),
-    ("lanterns", '{"action": "turn_advance"}', "UNKNOWN_COMMAND", "unknown action 'turn_advance'"),
-    ("statecraft", "", "BAD_ARGS", "no action was given"),
+@pytest.mark.parametrize(("given", "words"), [
+    (3, "from 0 to 2, not 3"),
+    (-1, "from 0 to 2, not -1"),
+    (None, "no action was given"),
 ])  # fmt: skip
-def test_every_refusal_says_why(name: str, given: Any, code: str, words: str) -> None:
-    env = gym(name)
+def test_every_refusal_of_a_number_says_why(given: int | None, words: str) -> None:
+    assert_refused(gym("nim"), given, "BAD_ARGS", words)
+
+
+WRITTEN = """
+from cohabit.world import World
+from cohabit.worlds.lanterns import Lanterns
+from cohabit.worlds.statecraft.world import Statecraft
+
+
+class WrittenLanterns(Lanterns):
+    numbered = World.numbered
+
+
+class WrittenStatecraft(Statecraft):
+    numbered = World.numbered
+"""
+"""Worlds without numbers for their actions, so these are given as JSON."""
+
+
+@pytest.mark.parametrize(("name", "given", "code", "words"), [
+    ("Lanterns", "go north", "BAD_ARGS", "not valid JSON"),
+    ("Lanterns", '["go"]', "BAD_ARGS", "is not an action"),
+    ("Lanterns", '{"action": "go", "params": {}, "why": 1}', "BAD_ARGS", "is not an action"),
+    ("Lanterns", '{"action": ""}', "BAD_ARGS", "is not an action"),
+    ("Lanterns", '{"action": "fly"}', "UNKNOWN_COMMAND", "unknown action 'fly'"),
+    ("Lanterns", '{"action": "walk", "params": {"x": "1", "y": 1}}', "BAD_ARGS", "x must be a whole number"),
+    ("Lanterns", '{"action": "walk", "params": {"x": 99, "y": 1}}', "OUT_OF_BOUNDS", "0,0 to 12,12"),
+    ("Lanterns", '{"action": "storm", "params": {"tower": "T1"}}', "UNKNOWN_COMMAND", "unknown action 'storm'"),
+    ("Lanterns", '{"action": "message", "params": {"content": "hello"}}', "UNKNOWN_COMMAND", "unknown action 'message'"),
+    ("Lanterns", '{"action": "turn_advance"}', "UNKNOWN_COMMAND", "unknown action 'turn_advance'"),
+    ("Statecraft", "", "BAD_ARGS", "no action was given"),
+])  # fmt: skip
+def test_every_refusal_of_a_written_action_says_why(
+    tmp_path: Path, name: str, given: str, code: str, words: str
+) -> None:
+    file = tmp_path / "written.py"
+    file.write_text(WRITTEN)
+    assert_refused(envs.gym(f"{file}:Written{name}", observe="text"), given, code, words)
+
+
+def assert_refused(env: Any, given: Any, code: str, words: str) -> None:
     env.reset(seed=1)
     *_, info = env.step(given)
     assert info["refused"]["code"] == code

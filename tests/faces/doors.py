@@ -70,7 +70,9 @@ async def mcp_http(url: str, token: str, mode: str) -> AsyncIterator[Client]:
             await response.aread()
             refused.append(response.json()["error"]["data"])
 
-    async with httpx2.AsyncClient(headers=headers, timeout=30, event_hooks={"response": [note]}) as http:
+    # There is no TLS here, and reading the certificates takes a tenth of a second of CPU.
+    hooks = {"response": [note]}
+    async with httpx2.AsyncClient(headers=headers, timeout=120, event_hooks=hooks, verify=False) as http:
         answer = await http.post(f"{url}/mcp", json={})
         if answer.status_code == 401:  # the SDK's client hides what the server said
             raise by_code(answer.json()["error"]["data"])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page, expect
 
 from cohabit.faces.app import make_app
 from cohabit.house.house import House
@@ -151,6 +151,22 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._listening()
+
+
+def open_drawer(page: Page, name: str) -> Locator:
+    """Open a panel of a room, if it is not open; its content."""
+    button = page.get_by_role("group", name="Panels").get_by_role("button", name=name, exact=True)
+    expect(button).to_be_visible()
+    if button.get_attribute("aria-expanded") == "false":
+        button.click()
+    panel = page.locator(".drawer").get_by_role("region", name=name, exact=True)
+    expect(panel).to_be_visible()
+    return panel
+
+
+def panels(page: Page) -> Locator:
+    """The buttons of the panels that are offered."""
+    return page.get_by_role("group", name="Panels").get_by_role("button")
 
 
 def turn(page: Page) -> Any:

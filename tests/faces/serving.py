@@ -37,7 +37,7 @@ class Served:
 
     def http(self, who: str | None = None, **more: Any) -> httpx2.AsyncClient:
         headers = {"authorization": f"Bearer {self.tokens[who]}"} if who else {}
-        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=30, **more)
+        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=120, **more)
 
 
 @asynccontextmanager

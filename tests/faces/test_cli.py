@@ -115,6 +115,7 @@ def test_a_usage_error_prints_one_line_and_exits_with_code_2(
         (["replay", "demo"], "no house in"),
         (["replay", "./gone.jsonl"], "no such file"),
         (["verify"], "no house in"),
+        (["serve", "--workers", "2", "--bridge-port", "8723"], "without --workers, or use --bridge-port 0"),
         (["serve", "--port", "many"], "port"),
         (["serve", "--log-level", "loud"], "log_level"),
     ],
@@ -188,24 +189,29 @@ def test_a_link_says_where_who_and_which_room(monkeypatch: pytest.MonkeyPatch) -
     assert place_of(Namespace(url=None, token=None, room="r")) == ("http://there:1", "older", "r")
     monkeypatch.setenv("COHABIT_TOKEN", "newer")
     assert place_of(Namespace(url=None, token=None)).token == "newer"
+    monkeypatch.setenv("COHABIT_URL", link)
+    assert place_of(Namespace(url=None, token=None, room="r")) == ("http://127.0.0.1:9", "newer", "r")
+    monkeypatch.delenv("COHABIT_TOKEN")
+    monkeypatch.delenv("WORLDBOX_MCP_TOKEN")
+    assert place_of(Namespace(url=None, token=None, room=None)) == ("http://127.0.0.1:9", "TOKEN", "demo")
 
 
 VERBS_BELOW = {"token": ("new", "list", "rotate", "revoke", "make"), "lab": ("run", "report", "export")}
 
 
 def test_the_documentation_has_every_verb_and_option(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/cli-reference.md").read_text(encoding="utf-8")
     settings = {f"--{name.replace('_', '-')}" for name, _, _ in settings_table()}
     for verb in VERBS:
         section = page.split(f"\n## {verb}\n")
-        assert len(section) == 2, f"docs/cli.md has no section {verb}"
+        assert len(section) == 2, f"docs/cli-reference.md has no section {verb}"
         text = section[1].split("\n## ")[0]
         shown = _options_of([verb], capsys)
         for below in VERBS_BELOW.get(verb, ()):
             assert f"{verb} {below}" in text
             shown |= _options_of([verb, below], capsys)
         for option in shown - settings - {"--help"} - {"--url", "--token", "--data"}:
-            assert f"`{option}" in text, f"docs/cli.md, {verb}: {option} is missing"
+            assert f"`{option}" in text, f"{verb}: {option} is missing"
 
 
 def _options_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> set[str]:

@@ -193,11 +193,11 @@ async def test_verify_works_on_a_read_only_folder_and_leaves_nothing_in_it(tmp_p
         tmp_path.chmod(0o700)
     assert (found.returncode, found.stderr) == (0, "")
     assert "table: ok" in found.stdout
-    assert sorted(os.listdir(tmp_path)) == before == ["cohabit.db"]
+    assert sorted(os.listdir(tmp_path)) == before == ["agents", "cohabit.db"]
 
 
 def _run_bound_by_file_modes(words: list[str]) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(words, capture_output=True, text=True, preexec_fn=_bound_by_file_modes, timeout=60)
+    return subprocess.run(words, capture_output=True, text=True, preexec_fn=_bound_by_file_modes, timeout=200)
 
 
 def _bound_by_file_modes() -> None:

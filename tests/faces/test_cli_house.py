@@ -40,7 +40,7 @@ def cohabit(
 ) -> subprocess.CompletedProcess[str]:
     """One verb, to its end."""
     return subprocess.run(
-        [*(program or copy()), *words], input=typed, capture_output=True, text=True, timeout=100, check=False,
+        [*(program or copy()), *words], input=typed, capture_output=True, text=True, timeout=200, check=False,
         env=environment(home, env), cwd=cwd or home,
     )  # fmt: skip
 
@@ -77,20 +77,24 @@ class Running:
     def stop(self, number: int = signal.SIGINT) -> tuple[int, str, str]:
         """Press Ctrl-C; the exit code and the last words."""
         self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=120)
         return self.process.returncode, out, err
 
 
 @contextmanager
-def running(*words: str, home: Path, cwd: Path | None = None, program: Sequence[str] = ()) -> Iterator[Running]:
+def running(
+    *words: str, home: Path, cwd: Path | None = None, program: Sequence[str] = (), links: bool = True
+) -> Iterator[Running]:
+    """``links``: have `cohabit up` print the tokens of all members."""
+    more = ["--links"] if links and words[0] == "up" else []
     process = subprocess.Popen(
-        [*(program or copy()), *words, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [*(program or copy()), *words, *more, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=environment(home), cwd=cwd or home,
     )  # fmt: skip
     try:
         house = Running(process)
         if not house.url:
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=120)
             raise AssertionError(f"it did not start: {house.text}\n{err}")
         yield house
     finally:
@@ -160,6 +164,20 @@ def test_the_demo_plays_by_itself_and_somebody_can_take_a_seat(tmp_path: Path) -
     assert cohabit("verify", "--data", "house", home=tmp_path).returncode == 0
 
 
+def test_what_up_prints_first_is_a_link_to_watch_and_it_is_short(tmp_path: Path) -> None:
+    for said in ("(new)", "(resumed, game "):
+        with running("up", "--demo", "--data", "house", home=tmp_path, links=False) as house:
+            assert len(house.text.splitlines()) <= 8
+            assert said in house.text
+            assert "cohabit links demo --renew NAME --data house" in house.text
+            if said == "(new)":
+                first = house.text.splitlines()[0]
+                assert first.startswith("Watch here:")
+                assert f"{house.url}/?room=demo#" in first
+                assert "Play as ada:" in house.text
+            assert house.stop()[0] == 0
+
+
 def test_the_choices_stay_after_a_refused_move(tmp_path: Path) -> None:
     write_agents(tmp_path)
     with running("up", "agents.json", home=tmp_path) as house:
@@ -196,7 +214,7 @@ def test_what_happens_is_printed_above_what_is_being_typed(tmp_path: Path) -> No
             cohabit("call", *words, home=tmp_path, env={"COHABIT_TOKEN": house.token("bob")})
             until(r"to ann: hello\s.*>\s*/sa", r"bob connected\s.*>\s*/sa")
             playing.send_signal(signal.SIGINT)
-            assert playing.wait(timeout=60) == 0
+            assert playing.wait(timeout=120) == 0
             assert "Traceback" not in said + os.read(person, 4096).decode(errors="replace")
         finally:
             playing.kill()
@@ -294,7 +312,7 @@ def test_watch_shows_events_and_views_and_a_refused_call_is_exit_code_1(tmp_path
                 if "first takes 2" in seen and "(6 stones)" in seen:
                     break
             watcher.send_signal(signal.SIGINT)
-            watcher.communicate(timeout=60)
+            watcher.communicate(timeout=120)
             assert watcher.returncode == 0
         finally:
             watcher.kill()
@@ -329,7 +347,7 @@ def ask_mcp(*words: str, home: Path, env: Mapping[str, str] | None = None) -> li
             answers.append(json.loads(process.stdout.readline()))
             if number == 0:
                 process.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
-        process.communicate(timeout=60)
+        process.communicate(timeout=120)
         assert process.returncode == 0
         return answers
     finally:

@@ -31,7 +31,7 @@ def test_a_kibitzer_comes_with_an_invite_greets_and_comments_until_ctrl_c(tmp_pa
             assert process.stdout.readline() == "Hello, I am owl. I watch and comment.\n"
             remark = process.stdout.readline().strip()
             process.send_signal(signal.SIGINT)
-            rest, wrong = process.communicate(timeout=60)
+            rest, wrong = process.communicate(timeout=120)
         said = cohabit("call", "events", "last=200", "--url", house.url, "--token", house.token("robin"), home=tmp_path)
     assert (process.returncode, wrong) == (0, "")
     assert rest.splitlines()[-1].startswith("Lines said: ")
@@ -50,7 +50,7 @@ def test_a_kibitzer_that_is_removed_ends_and_says_why(tmp_path: Path) -> None:
             assert process.stdout.readline() == "owl watches whist.\n"
             host = ("--url", house.url, "--token", house.token("host"), "--room", "whist")
             assert cohabit("call", "remove_member", "member=owl", *host, home=tmp_path).returncode == 0
-            _, wrong = process.communicate(timeout=60)
+            _, wrong = process.communicate(timeout=120)
     assert process.returncode == 1
     assert wrong.startswith("cohabit: ")
 

@@ -19,6 +19,7 @@ from cohabit.faces.cli import main
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Write
+from cohabit.house.store.postgres import PostgresStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.house.store.tables import TABLES
 from cohabit.model.record import Entry
@@ -69,8 +70,13 @@ async def test_a_house_moves_to_postgresql_and_back_with_every_byte(
     assert main(["move", "--data", str(folder), "--to", url]) == 0
     said = capsys.readouterr().out
     assert f"entries: {len(before['entries'])}, sha256" in said
-    assert not (folder / "cohabit.db").exists(), "so that no house starts on it by mistake"
+    with pytest.raises(Conflict, match="was moved elsewhere"):
+        async with House.open(Settings(data=str(folder))):
+            pass
+    assert not (folder / "cohabit.db").exists(), "no empty house takes the place of the one that was moved"
     assert tables_of(folder, "cohabit.db.moved") == before
+    assert main(["verify", "--data", str(folder)]) == 1
+    assert "keeps its data in PostgreSQL; give the address with --store" in capsys.readouterr().err
 
     assert main(["verify", "--data", str(folder), "--store", url]) == 0
     assert "den: ok" in capsys.readouterr().out
@@ -166,8 +172,22 @@ def test_a_copy_that_differs_is_not_kept(
     monkeypatch.setattr(SQLiteStore, "filling", lossy)
     target = tmp_path / "new"
     assert "the copy of saves" in refused(capsys, "--data", str(folder), "--to", str(target))
-    assert counts(tables_of(target)) == dict.fromkeys(TABLES, 0)
+    assert not target.exists(), "no house starts from an empty database"
     assert (folder / "cohabit.db").exists()
+
+
+def test_a_move_that_is_refused_leaves_a_folder_as_it_was(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "new"
+    target.mkdir()
+    (target / "notes.txt").write_text("mine")
+    with closing(PostgresStore(url)):
+        pass
+    with psycopg.connect(url) as db:
+        db.execute("insert into houses values ('h', 'elsewhere', now() + interval '1 hour', 1)")
+    assert "is running" in refused(capsys, "--store", url, "--to", str(target))
+    assert sorted(path.name for path in target.iterdir()) == ["lock", "notes.txt"]
 
 
 def test_a_folder_without_a_house_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -164,7 +164,7 @@ def test_a_scenario_that_says_when_a_rematch_follows_keeps_it() -> None:
 def _parsed(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     up_options(parser)
-    return parser.parse_args(words)
+    return parser.parse_args([*words, "--links"])
 
 
 def test_a_world_alone_gets_a_player_for_each_seat_and_you_as_host() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.postgres import Server
 
 from cohabit.errors import Unauthorized
 from cohabit.faces.addresses import local_address
@@ -163,3 +164,15 @@ async def test_a_token_can_expire(tmp_path: Path, capsys: pytest.CaptureFixture[
         here.house.identify(token)
         with pytest.raises(Unauthorized, match="expired"):
             here.house.identities.identify(token, here.house.clock.now() + 31 * 86_400_000)
+
+
+@pytest.mark.parametrize("verb", ["new", "revoke"])
+def test_the_folder_of_a_stopped_house_on_postgresql_gets_no_token_that_no_house_knows(
+    verb: str, postgres: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = postgres.new_schema()
+    made = run(capsys, "new", "me", "--host", "--data", str(tmp_path), "--store", store)
+    said = run(capsys, verb, "me", "--data", str(tmp_path), code=1)
+    assert "keeps its data in PostgreSQL; give the address with --store or COHABIT_STORE" in said
+    assert not (tmp_path / "cohabit.db").exists()
+    assert len(made.strip()) == 48

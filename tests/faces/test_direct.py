@@ -54,7 +54,7 @@ class Wire:
 
     async def frame(self) -> Frame:
         while not self._frames:
-            await asyncio.wait_for(self._read(), 60)
+            await asyncio.wait_for(self._read(), 120)
         return self._frames.pop(0)
 
     async def answer(self) -> dict[str, Any]:

@@ -107,7 +107,7 @@ async def over_python(place: Place) -> AsyncIterator[Ask]:
 
 @asynccontextmanager
 async def over_http(place: Place) -> AsyncIterator[Ask]:
-    async with httpx2.AsyncClient(base_url=place.url, headers=bearer(place), timeout=30) as http:
+    async with httpx2.AsyncClient(base_url=place.url, headers=bearer(place), timeout=120) as http:
 
         async def ask(command: str) -> int:
             reply = place.got(await http.post(f"/api/rooms/den/{command}", json={}))
@@ -156,7 +156,7 @@ def in_mcp(reply: httpx2.Response) -> Any:
 def mcp_modern(method: str, params: Callable[[str], dict[str, Any]], name: Callable[[str], str]) -> Any:
     @asynccontextmanager
     async def over(place: Place) -> AsyncIterator[Ask]:
-        async with httpx2.AsyncClient(headers=bearer(place) | ACCEPT, timeout=30) as http:
+        async with httpx2.AsyncClient(headers=bearer(place) | ACCEPT, timeout=120) as http:
 
             async def ask(command: str) -> int:
                 called, given, named = method, params(command), name(command)
@@ -189,7 +189,7 @@ over_mcp_resources = mcp_modern(
 
 @asynccontextmanager
 async def over_older_mcp(place: Place) -> AsyncIterator[Ask]:
-    async with httpx2.AsyncClient(headers=bearer(place) | ACCEPT, timeout=30) as http:
+    async with httpx2.AsyncClient(headers=bearer(place) | ACCEPT, timeout=120) as http:
         url = f"{place.url}/mcp/den?profile=full"
         about = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
         start = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
@@ -256,7 +256,7 @@ HELLO = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "
 
 
 async def test_what_the_house_says_without_a_call_is_counted_over_http_and_mcp() -> None:
-    async with opened() as place, httpx2.AsyncClient(headers=bearer(place) | ACCEPT, timeout=30) as http:
+    async with opened() as place, httpx2.AsyncClient(headers=bearer(place) | ACCEPT, timeout=120) as http:
         for method, path, body in (
             ("POST", "/api/rooms/den/view", b"{"), ("POST", "/api/rooms/den/view", b"[]"), ("HEAD", "/api/whoami", b""),
             ("GET", "/api/rooms/den/leave", b""), ("GET", "/api/rooms/no_such_room/view", b""), ("GET", "/api/view", b""),
@@ -377,7 +377,7 @@ async def test_a_client_of_mcp_that_is_cut_off_is_told_so_and_sees_how_to_leave(
         async with over_mcp_tools(place) as ask:
             with pytest.raises(EgressUsedUp):
                 await ask("view")
-        async with httpx2.AsyncClient(headers=bearer(place) | ACCEPT, timeout=30) as http:
+        async with httpx2.AsyncClient(headers=bearer(place) | ACCEPT, timeout=120) as http:
             about = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
             start = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
             started = await http.post(f"{place.url}/mcp/den?profile={profile}", json=start)
@@ -480,7 +480,7 @@ async def test_a_stream_of_mcp_that_could_repeat_earlier_replies_is_refused_when
         await ask("view")
         await place.host("set_egress_budget", {"budget": 1, "member": "owl"})
         for path in ("/mcp/den", "/mcp"):
-            async with httpx2.AsyncClient(headers=bearer(place) | ACCEPT, timeout=30) as http:
+            async with httpx2.AsyncClient(headers=bearer(place) | ACCEPT, timeout=120) as http:
                 reply = await http.get(f"{place.url}{path}", headers={"last-event-id": "1"})
             assert (reply.status_code, reply.json()["error"]["code"]) == (403, "EGRESS_USED_UP")
 

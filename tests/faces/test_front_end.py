@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Frame, FrameLocator, Page, expect
 
 from cohabit.scenario import AgentSpec, Scenario
 
-from .page import Running, Visit, realm, token
+from .page import Running, Visit, token
 
 pytestmark = pytest.mark.browser
 FRONT_ENDS = Path(__file__).parent / "front_ends"
@@ -96,10 +96,11 @@ def test_the_link_to_the_table_alone_shows_nothing_else_and_survives_a_reload(ho
         page.reload()
 
 
-def test_a_world_without_a_front_end_is_shown_as_usual_by_the_link_to_the_table(house: Running, visit: Visit) -> None:
-    house.open(players("nim"))
+def test_a_room_without_a_game_is_shown_as_usual_by_the_link_to_the_table(house: Running, visit: Visit) -> None:
+    people = [AgentSpec(id="ann", kind="human", role="host", token=token("ann"))]
+    house.open(Scenario(scenario="talk", world="lounge", agents=people))
     page = visit(alone(house.link("ann")))
-    expect(page.get_by_role("button", name="take 2")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Message")).to_be_visible()
     expect(page.locator("iframe")).to_have_count(0)
 
 
@@ -177,32 +178,6 @@ def test_the_table_of_whist_shows_a_watcher_no_card_that_is_not_on_the_table(hou
     shown = document(page).locator(".card").evaluate_all("(all) => all.map((card) => card.getAttribute('aria-label'))")
     assert len(shown) == len(status["trick"]["plays"]) + len((status["lastTrick"] or {"plays": []})["plays"])
     assert document(page).locator(".backs i").count() == sum(status["handCounts"])
-
-
-def click_tile(page: Page, house: Running, x: int, y: int) -> None:
-    """Click a place of the map of Kingdoms: it has the height of the picture, and the legend is beside it."""
-    width, height = house.call("ruth", "view", "realm").observation.status["map"]
-    box = document(page).locator("#sheet img").bounding_box()
-    assert box is not None
-    at = {"x": (x + 0.5) / width * box["height"] * width / height, "y": (y + 0.5) / height * box["height"]}
-    document(page).locator("#sheet img").click(position=at)
-
-
-def test_the_map_of_kingdoms_tells_what_is_where_it_is_clicked_and_gives_orders(house: Running, visit: Visit) -> None:
-    house.open(realm(), "realm")
-    house.call("ruth", "pause", "realm")
-    city, where = next(iter(house.call("ada", "view", "realm").observation.status["cities"].items()))
-    watcher, king = visit(house.link("ivy", "realm")), visit(house.link("ada", "realm"))
-    for page in (watcher, king):
-        expect(document(page).locator("#sheet img[src]")).to_be_visible()
-        click_tile(page, house, where["x"], where["y"])
-        expect(document(page).locator("#tile")).to_contain_text(f"at {where['x']}, {where['y']}")
-    expect(document(watcher).locator("#tile")).to_contain_text(city)
-    expect(document(watcher).get_by_role("button", name="Rally")).to_be_hidden()
-    document(king).get_by_role("button", name="Rally the army here").click()
-    expect(document(king).locator("#tile")).to_contain_text("gather at")
-    orders = house.call("ada", "view", "realm").observation.status["orders"]
-    assert orders["rally"] == f"{where['x']},{where['y']}"
 
 
 def test_a_watcher_with_consent_sees_the_hand_it_watches_and_can_play_none_of_its_cards(

@@ -1,4 +1,4 @@
-"""The front end that the documentation shows: forty lines that every document of ours has, and an example that works."""
+"""The front end that the documentation shows works, and documents of ours include what they share."""
 
 from __future__ import annotations
 
@@ -9,29 +9,26 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from cohabit.house.reading.front_ends import read_front_end
+from cohabit.house.reading.front_ends import SHARED, read_front_end
 from cohabit.registry import find_world, known_worlds
 from cohabit.scenario import AgentSpec, Scenario
 
 from .page import Running, Visit, token
 
-PAGE = (Path(__file__).parents[2] / "docs/worlds.md").read_text()
-(FORTY_LINES,) = re.findall(r"^```js\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-(DOCUMENT,) = re.findall(r"^```html\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+DOCS = Path(__file__).parents[2] / "docs"
+(DOCUMENT,) = re.findall(r"^```html\n(.*?)^```$", (DOCS / "front-ends.md").read_text(), re.DOTALL | re.MULTILINE)
 (COUNTDOWN,) = [
     block
-    for block in re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    for block in re.findall(r"^```python\n(.*?)^```$", (DOCS / "worlds.md").read_text(), re.DOTALL | re.MULTILINE)
     if "class Countdown" in block
 ]
 
 
-def test_the_forty_lines_are_at_most_forty() -> None:
-    assert len(FORTY_LINES.splitlines()) <= 40
-
-
-@pytest.mark.parametrize("name", [name for name in known_worlds() if find_world(name).spec.front_end])
-def test_every_front_end_of_ours_begins_with_the_forty_lines(name: str) -> None:
-    assert f"<script>\n{FORTY_LINES}</script>" in read_front_end(find_world(name))
+@pytest.mark.parametrize("name", [name for name in known_worlds() if find_world(name).spec.has_front_end])
+def test_every_front_end_of_ours_includes_what_it_shares_instead_of_copying_it(name: str) -> None:
+    served = read_front_end(find_world(name))
+    assert served.count((SHARED / "app.js").read_text()) == 1
+    assert "cohabit:app.js" not in served
 
 
 @pytest.fixture
@@ -48,9 +45,7 @@ def house(tmp_path: Path) -> Iterator[Running]:
 def test_the_front_end_of_the_documentation_plays_a_game(house: Running, visit: Visit, tmp_path: Path) -> None:
     world = tmp_path / "countdown.py"
     world.write_text(COUNTDOWN.replace("open_information=True)", 'open_information=True, front_end="countdown.html")'))
-    document = DOCUMENT.replace("/* the forty lines */", FORTY_LINES)
-    assert document != DOCUMENT
-    world.with_name("countdown.html").write_text(document)
+    world.with_name("countdown.html").write_text(DOCUMENT)
     people = [
         AgentSpec(id=name, kind="human", role="human", claim=f"auto:{i}", token=token(name))
         for i, name in enumerate(("ann", "bob"))

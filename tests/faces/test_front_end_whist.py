@@ -360,14 +360,20 @@ def test_hands_to_which_nobody_added_a_number_are_not_called_fair(house: Running
     verdict(page, "Hand 1 ○", "Nobody added a number")
 
 
+HIDE = """
+new IntersectionObserver(([{ isIntersecting }]) => { window.wasHidden ||= !isIntersecting; }).observe(document.body);
+document.body.style.display = 'none';
+"""
+
+
 def test_a_table_that_is_out_of_sight_still_reveals_and_checks(house: Running, visit: Visit) -> None:
     house.open(whist("bob"))
     page = visit(house.link("ann"))
     expect(document(page).locator("#turn")).to_have_text("Waiting for the cut of bob.")
-    frame_of(page).evaluate("document.body.style.display = 'none'")
+    frame_of(page).evaluate(HIDE)
     # A frame that is out of sight is not drawn, so nothing there can wait for the next time it is.
     until = partial(frame_of(page).wait_for_function, polling=50)
-    until("() => visible === false")
+    until("() => window.wasHidden")
     house.call("bob", "cut")
     until("() => [...mine.values()].some(({ promise }) => promise)")
     play_hand(house, "ann", "bob")

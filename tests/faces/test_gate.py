@@ -23,7 +23,7 @@ from cohabit.house.settings import Settings
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import FakeClock
 
-from .doors import FACES, doors
+from .doors import MOSTLY_SOAK, doors
 from .mcp.conftest import listening
 
 AGENT = SigningKey.generate()
@@ -47,7 +47,7 @@ class Place:
 
     def __init__(self, house: House, url: str, tokens: dict[str, str]) -> None:
         self.house, self.url, self.tokens = house, url, tokens
-        self.http = httpx2.AsyncClient(base_url=url, timeout=30)
+        self.http = httpx2.AsyncClient(base_url=url, timeout=120)
 
     async def host(self, command: str, **args: Any) -> Any:
         return await self.house.call(self.house.identify(self.tokens["hal"]), "nim", command, args)
@@ -134,7 +134,7 @@ async def test_a_request_to_join_from_another_site_is_refused(place: Place) -> N
 
 
 # -- waiting ----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("face", MOSTLY_SOAK)
 async def test_a_waiting_newcomer_can_join_and_nothing_else_over_every_interface(face: str, tmp_path: Path) -> None:
     async with House.open(Settings(port=0)) as house:
         _, tokens = await house.create_room(a_room(), "nim")
@@ -158,7 +158,7 @@ async def test_a_waiting_newcomer_can_join_and_nothing_else_over_every_interface
             assert "Eve" not in house.rooms["nim"].room.state.members
 
 
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("face", MOSTLY_SOAK)
 async def test_an_invite_leads_into_a_lobby_over_every_interface(face: str, tmp_path: Path) -> None:
     async with House.open(Settings(port=0)) as house:
         _, tokens = await house.create_room(a_room(), "nim")

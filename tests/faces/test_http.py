@@ -197,6 +197,7 @@ async def test_a_401_of_any_route_says_how_to_authenticate(den: Served, monkeypa
 
 
 # -- every error, over every interface ----------------------------------------------------------
+@pytest.mark.sampled
 @pytest.mark.parametrize("cls", sorted(every_error(), key=lambda c: c.code), ids=lambda c: c.code)
 async def test_every_error_arrives_as_itself(den: Served, monkeypatch: pytest.MonkeyPatch, cls: Any) -> None:
     def refuse(*args: Any, **how: Any) -> Any:
@@ -301,6 +302,18 @@ async def test_health_needs_no_token_and_names_nobody(den: Served) -> None:
     assert answer.json() == {"ok": True, "version": answer.json()["version"], "rooms": 1, "broken_rooms": 0}
 
 
+async def test_ready_says_why_no_request_should_come_and_needs_no_token(den: Served) -> None:
+    async with den.http() as client:
+        answer = await client.get("/ready")
+        assert (answer.status_code, answer.json()) == (200, {"ready": True, "reasons": []})
+        den.house.readiness.checks += [lambda: "", lambda: "it is being drained"]
+        answer = await client.get("/ready")
+        assert (answer.status_code, answer.json()) == (503, {"ready": False, "reasons": ["it is being drained"]})
+        den.house.rooms.closing = True
+        assert (await client.get("/ready")).json()["reasons"] == ["the house is stopping", "it is being drained"]
+        assert (await client.get("/health")).status_code == 200
+
+
 async def test_the_metrics_are_numbers_and_name_nobody(den: Served, ann: httpx2.AsyncClient) -> None:
     result(await ann.post(f"{DEN}/hide", json={"n": 1}))
     error(await ann.post(f"{DEN}/nonsense"), 404, "UNKNOWN_COMMAND")
@@ -312,7 +325,7 @@ async def test_the_metrics_are_numbers_and_name_nobody(den: Served, ann: httpx2.
     assert found["cohabit_calls_total"] == "2"
     assert found['cohabit_refusals_total{code="UNKNOWN_COMMAND"}'] == "1"
     assert float(found["cohabit_uptime_seconds"]) == 1.5
-    assert all(re.fullmatch(r"\d+", n) for name, n in found.items() if name != "cohabit_uptime_seconds")
+    assert all(re.fullmatch(r"\d+", n) for name, n in found.items() if "_seconds" not in name)
     for word in (*den.tokens, *den.tokens.values(), "den", "secrets"):
         assert not re.search(rf"\b{word}\b", text)
 
@@ -323,6 +336,21 @@ def as_operator(den: Served) -> dict[str, str]:
 
 def numbers(text: str) -> dict[str, str]:
     return dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+
+
+async def test_metrics_name_as_many_rooms_as_the_house_says_those_with_the_most_calls() -> None:
+    async with served(metrics_rooms=2) as den:
+        for room, calls in (("quiet", 1), ("busy", 30), ("lively", 20)):
+            _, tokens = await den.house.create_room(Scenario(world="nim", agents=[AgentSpec(id="ann")]), room)
+            for _ in range(calls):
+                await den.house.call(den.house.identify(tokens["ann"]), room, "whoami")
+        async with den.http() as client:
+            found = numbers((await client.get("/metrics", headers=as_operator(den))).text)
+    of_rooms = {name: int(value) for name, value in found.items() if name.startswith("cohabit_room_")}
+    assert len(of_rooms) == 2 * 4
+    calls_of = {room: of_rooms[f'cohabit_room_calls_total{{room="{room}"}}'] for room in ("busy", "lively")}
+    assert calls_of["busy"] == calls_of["lively"] + 10
+    assert of_rooms['cohabit_room_members{room="busy"}'] == 1
 
 
 async def test_metrics_are_for_hosts_of_the_house_and_not_for_members(den: Served, ann: httpx2.AsyncClient) -> None:

@@ -114,9 +114,9 @@ async def test_a_subscribed_connection_has_no_tasks_while_it_waits_and_is_still_
             pass
         assert of_the_face() == []
         await den.act("ann", "send_message", {"to": "bob", "content": "still there?"})
-        assert "still there?" in str(await asyncio.wait_for(bob.recv(), 60))
+        assert "still there?" in str(await asyncio.wait_for(bob.recv(), 120))
         await den.act("hostess", "revoke_token", {"member": "bob"})
-        while "error" not in (last := json.loads(await asyncio.wait_for(bob.recv(), 60))):
+        while "error" not in (last := json.loads(await asyncio.wait_for(bob.recv(), 120))):
             assert last["push"] == "events"
         assert last["error"]["code"] == "UNAUTHORIZED"
 

@@ -1,12 +1,11 @@
-"""A real nginx in front of a real house, with the configuration of `docs/operations.md`."""
+"""A real nginx in front of a real house, with the configuration of `docs/operations.md`, or that of `deploy/`."""
 
 import asyncio
 import json
 import re
 import ssl
-import subprocess
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,8 @@ from mcp.client.streamable_http import streamable_http_client
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from cohabit.faces import serve
+from cohabit.faces.connections import Connections
 from cohabit.faces.serve import bind
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
@@ -24,9 +25,13 @@ from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 
 from ..ports import free_port  # noqa: TID252
+from .certificates import make_certificate
 from .serving import MEMBERS, WORLDS, listening
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "operations.md"
+DEPLOYED = Path(__file__).parent.parent.parent / "deploy" / "nginx.conf"
+Configuration = Callable[[Path, int, Sequence[int]], str]
+"""Of nginx: takes a folder for its files, its port and those of the houses."""
 ELSEWHERE = "127.0.0.2"
 """The address of a client that is not on the machine of the proxy."""
 
@@ -36,12 +41,13 @@ class Proxied:
 
     def __init__(self, house: House, url: str, trust: ssl.SSLContext, tokens: dict[str, str]) -> None:
         self.house, self.url, self.trust, self.tokens = house, url, trust, tokens
+        self.upstreams: list[AsyncExitStack] = []  # close one to stop what listens there
 
     def headers(self, who: str) -> dict[str, str]:
         return {"authorization": f"Bearer {self.tokens[who]}"}
 
     def http(self, who: str) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(base_url=self.url, headers=self.headers(who), verify=self.trust, timeout=30)
+        return httpx2.AsyncClient(base_url=self.url, headers=self.headers(who), verify=self.trust, timeout=120)
 
     def websocket(self, who: str, **more: Any) -> Any:
         headers = {**self.headers(who), **more.pop("headers", {})}
@@ -52,54 +58,78 @@ class Proxied:
         await self.house.call(credential, "den", "send_message", {"to": "ann", "content": content})
 
 
-def configuration(folder: Path, port: int, upstream: int) -> str:
-    """The example of the documentation, with the ports and files of this test."""
+def documented(folder: Path, port: int, upstreams: Sequence[int]) -> str:
+    """The example of the documentation, with the port and files of this test."""
     found = re.search(r"With nginx:\n\n```text\n(.*?)```", DOCS.read_text(), re.DOTALL)
     assert found is not None
-    example = found[1]
-    for name, ours in (
-        ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
-        ("127.0.0.1:8724", f"127.0.0.1:{upstream}"),
-        ("/etc/ssl/play.pem", f"{folder}/play.pem"),
-        ("/etc/ssl/play.key", f"{folder}/play.key"),
-    ):
-        assert name in example
-        example = example.replace(name, ours)
-    temporary = "\n".join(
+    here = {"127.0.0.1:8724": f"127.0.0.1:{upstreams[0]}", "/etc/ssl/": f"{folder}/"}
+    example = in_test(found[1], {**here, "listen 443 ssl": f"listen 127.0.0.1:{port} ssl"})
+    return f"{process(folder)} events {{}}\nhttp {{ access_log off;\n{temporary(folder)}\n{example}\n}}\n"
+
+
+def shipped(folder: Path, port: int, upstreams: Sequence[int]) -> str:
+    """The file of `deploy/`, with the ports and files of this test."""
+    first, second = upstreams
+    return in_test(
+        DEPLOYED.read_text(),
+        {
+            "listen 443 ssl": f"listen 127.0.0.1:{port} ssl",
+            "house-a:8724": f"127.0.0.1:{first}",
+            "house-b:8724": f"127.0.0.1:{second}",
+            "/etc/nginx/tls/": f"{folder}/",
+            "worker_processes auto;": process(folder),
+            "worker_rlimit_nofile 32768;": "",
+            "worker_connections 16384": "worker_connections 512",
+            "http {": f"http {{\n{temporary(folder)}",
+        },
+    )
+
+
+def in_test(text: str, changes: Mapping[str, str]) -> str:
+    for name, ours in changes.items():
+        assert name in text
+        text = text.replace(name, ours)
+    return text
+
+
+def process(folder: Path) -> str:
+    return f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/error.log;"
+
+
+def temporary(folder: Path) -> str:
+    return "\n".join(
         f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
-    process = f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/error.log; events {{}}"
-    return f"{process}\nhttp {{ access_log off;\n{temporary}\n{example}\n}}\n"
-
-
-def certificate(folder: Path) -> None:
-    words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    names = ["-subj", "/CN=play.example.org", "-addext", "subjectAltName=DNS:play.example.org,IP:127.0.0.1"]
-    files = ["-keyout", str(folder / "play.key"), "-out", str(folder / "play.pem")]
-    subprocess.run([*words, *names, *files, "-days", "1"], check=True, capture_output=True)
 
 
 @asynccontextmanager
-async def behind_nginx(nginx: Path, folder: Path, **more: Any) -> AsyncIterator[Proxied]:
+async def behind_nginx(
+    nginx: Path, folder: Path, configuration: Configuration = documented, count: int = 1, **more: Any
+) -> AsyncIterator[Proxied]:
+    """``count``: the house listens on so many ports, as houses of a cluster do that answer for the same rooms."""
     port = free_port()
     settings = Settings(port=0, public_url="https://play.example.org", **more)
-    certificate(folder)
-    async with House.open(settings, clock=FakeClock()) as house:
+    make_certificate(folder / "play.pem", folder / "play.key")
+    async with House.open(settings, clock=FakeClock()) as house, AsyncExitStack() as stack:
         plan = json.dumps({"world": f"{WORLDS}:Secrets", "partial_intel": True, "agents": MEMBERS})
         _, tokens = await house.create_room(parse_scenario(plan), "den", seed=7)
-        listener = bind(settings)
-        (folder / "nginx.conf").write_text(configuration(folder, port, listener.getsockname()[1]))
-        async with listening(house, listener, mcp=True):
-            words = ["-e", str(folder / "error.log"), "-c", str(folder / "nginx.conf")]
-            process = await asyncio.create_subprocess_exec(nginx, *words, stderr=asyncio.subprocess.PIPE)
-            try:
-                await answers(process, port)
-                trust = ssl.create_default_context(cafile=str(folder / "play.pem"))
-                yield Proxied(house, f"https://127.0.0.1:{port}", trust, tokens)
-            finally:
-                if process.returncode is None:
-                    process.terminate()
-                await process.communicate()
+        trust = ssl.create_default_context(cafile=str(folder / "play.pem"))
+        proxied = Proxied(house, f"https://127.0.0.1:{port}", trust, tokens)
+        listeners = [bind(settings) for _ in range(count)]
+        for listener in listeners:
+            proxied.upstreams.append(await stack.enter_async_context(AsyncExitStack()))
+            await proxied.upstreams[-1].enter_async_context(listening(house, listener, mcp=True))
+        upstreams = [listener.getsockname()[1] for listener in listeners]
+        (folder / "nginx.conf").write_text(configuration(folder, port, upstreams))
+        words = ["-e", str(folder / "error.log"), "-c", str(folder / "nginx.conf")]
+        process = await asyncio.create_subprocess_exec(nginx, *words, stderr=asyncio.subprocess.PIPE)
+        try:
+            await answers(process, port)
+            yield proxied
+        finally:
+            if process.returncode is None:
+                process.terminate()
+            await process.communicate()
 
 
 async def answers(process: asyncio.subprocess.Process, port: int) -> None:
@@ -167,3 +197,52 @@ async def test_each_client_is_limited_by_its_own_address_whatever_it_claims(ngin
         assert proxied.house.overload.counts["address"] == 1
         async with proxied.http("bob") as bob:
             assert (await bob.get("/api/rooms/den/whoami")).json()["ok"]
+
+
+# -- several houses -----------------------------------------------------------------------------
+@pytest.fixture
+def upstreams(monkeypatch: pytest.MonkeyPatch) -> list[Connections]:
+    """The connections of each port that a house listens on."""
+    made: list[Connections] = []
+
+    def recorded(*given: Any) -> Connections:
+        made.append(Connections(*given))
+        return made[-1]
+
+    monkeypatch.setattr(serve, "Connections", recorded)
+    return made
+
+
+async def test_the_balancer_of_the_compose_file_spreads_websockets_over_two_houses(
+    nginx: Path, tmp_path: Path, upstreams: list[Connections]
+) -> None:
+    async with behind_nginx(nginx, tmp_path, shipped, 2) as proxied, AsyncExitStack() as stack:
+        sockets = [await stack.enter_async_context(proxied.websocket("ann")) for _ in range(4)]
+        assert [len(table) for table in upstreams] == [2, 2]
+        for socket in sockets:
+            await socket.send(json.dumps({"id": 1, "command": "subscribe", "args": {"views": False}}))
+            assert json.loads(await socket.recv())["ok"]
+        await proxied.say("bob", "to all of them")
+        for socket in sockets:
+            assert "to all of them" in str(await socket.recv())
+
+
+async def test_the_balancer_lets_calls_wait_and_uses_the_other_house_when_one_is_gone(
+    nginx: Path, tmp_path: Path
+) -> None:
+    async with behind_nginx(nginx, tmp_path, shipped, 2) as proxied, proxied.http("ann") as ann:
+        waiting = [
+            asyncio.ensure_future(ann.post("/api/rooms/den/recv_messages", json={"wait_ms": 30_000})) for _ in range(2)
+        ]
+        while len(vars(proxied.house.rooms["den"].history)["_waiters"]) < 2:
+            await asyncio.sleep(0)
+        await proxied.say("bob", "the wait is over")
+        assert [("the wait is over" in (await one).text) for one in waiting] == [True, True]
+        await proxied.upstreams[0].aclose()
+        for number in range(6):
+            shout = await ann.post("/api/rooms/den/shout", json={"text": f"{number}"})
+            assert shout.json()["ok"], shout.text
+        async with proxied.websocket("ann") as socket:
+            await socket.send(json.dumps({"id": 1, "command": "whoami"}))
+            assert json.loads(await socket.recv())["result"]["handle"] == "ann"
+        assert (await ann.get("/metrics")).status_code == 404

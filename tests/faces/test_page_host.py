@@ -17,7 +17,7 @@ from cohabit.faces.app import PAGE
 from cohabit.model.grant import ACT, PERCEIVE
 from cohabit.scenario import AgentSpec, Scenario
 
-from .page import WIDE, Running, Visit, say, table, token, turn
+from .page import WIDE, Running, Visit, open_drawer, panels, say, table, token, turn
 
 pytestmark = pytest.mark.browser
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
@@ -64,13 +64,6 @@ def here(house: Running, room: str) -> In:
     return In(house, room)
 
 
-def open_panel(page: Page, name: str) -> Locator:
-    page.get_by_role("button", name=name, exact=True).click()
-    panel = page.get_by_role("region", name=name, exact=True)
-    expect(panel).to_be_visible()
-    return panel
-
-
 def requests(page: Page) -> Locator:
     return page.get_by_role("region", name="Requests")
 
@@ -87,7 +80,7 @@ def test_a_host_narrows_the_grant_of_an_agent_and_its_next_act_is_refused_and_in
 ) -> None:
     here.call("ann", "act", action="take", params={"n": 1})
     page = visit(here.link("hal"))
-    bob = open_panel(page, "Permissions").locator("li[data-handle=bob]")
+    bob = open_drawer(page, "Permissions").locator("li[data-handle=bob]")
     expect(bob).to_contain_text("Uses tiny-7b. It sends what it sees outside this house.")
     play = bob.get_by_role("button", name="Play a seat")
     expect(play).to_have_attribute("aria-pressed", "true")
@@ -95,7 +88,7 @@ def test_a_host_narrows_the_grant_of_an_agent_and_its_next_act_is_refused_and_in
     expect(play).to_have_attribute("aria-pressed", "false")
     with pytest.raises(PermissionDenied):
         here.call("bob", "act", action="take", params={"n": 1})
-    audit = open_panel(page, "Audit")
+    audit = open_drawer(page, "Audit")
     expect(audit.get_by_role("listitem").filter(has_text="refused")).to_contain_text("bob called act")
     expect(audit.get_by_role("listitem").filter(has_text="revoked")).to_contain_text("hal removed act from bob")
     audit.get_by_label("Show").select_option("refused calls")
@@ -104,7 +97,7 @@ def test_a_host_narrows_the_grant_of_an_agent_and_its_next_act_is_refused_and_in
     audit.get_by_label("Show").select_option("everything")
     audit.get_by_label("Member").select_option("ann")
     expect(audit.get_by_role("listitem").filter(has_text="bob")).to_have_count(0)
-    open_panel(page, "Permissions")
+    open_drawer(page, "Permissions")
     bob.get_by_role("button", name="Back to the default").click()
     expect(play).to_have_attribute("aria-pressed", "true")
     here.call("bob", "act", action="take", params={"n": 1})
@@ -112,7 +105,7 @@ def test_a_host_narrows_the_grant_of_an_agent_and_its_next_act_is_refused_and_in
 
 def test_the_page_asks_before_it_removes_a_member_or_starts_a_rematch(here: In, visit: Visit) -> None:
     page = visit(here.link("hal"))
-    pip = open_panel(page, "Permissions").locator("li[data-handle=pip]")
+    pip = open_drawer(page, "Permissions").locator("li[data-handle=pip]")
     pip.get_by_role("button", name="Remove pip").click()
     pip.get_by_role("button", name="Cancel").click()
     expect(pip).to_be_visible()
@@ -122,37 +115,59 @@ def test_the_page_asks_before_it_removes_a_member_or_starts_a_rematch(here: In, 
     assert "pip" not in [m.handle for m in here.call("hal", "roster").members]
     page.get_by_role("button", name="Rematch", exact=True).click()
     page.get_by_role("button", name="Start a rematch").click()
-    expect(page.get_by_text("· game 2")).to_be_visible()
+    expect(page.get_by_text("A new game has begun.")).to_be_visible()
+    assert here.call("hal", "session_info").game == 2
     page.get_by_role("button", name="Archive", exact=True).click()
     page.get_by_role("button", name="Archive it").click()
     expect(turn(page)).to_contain_text("nothing in it can be changed. Bring it back to go on.")
+    open_drawer(page, "Story")
     expect(page.get_by_text("Nobody can write in an archived room.")).to_be_visible()
-    expect(page.get_by_role("group", name="Manage this room").get_by_role("button")).to_have_text(
-        ["Moderation", "Data sent", "Audit", "Bring back"]
+    expect(panels(page)).to_have_text(
+        ["Story", "Members", "Scores", "Moderation", "Data sent", "Audit", "Text", "You", "About"]
     )
-    sent = open_panel(page, "Data sent")
+    expect(page.get_by_role("group", name="Manage this room").get_by_role("button")).to_have_text(["Bring back"])
+    sent = open_drawer(page, "Data sent")
     expect(sent.get_by_role("listitem").filter(has_text="hal")).to_contain_text("to a person")
     expect(sent.get_by_role("button", name="Set the budget")).to_be_hidden()
     with page.expect_download() as saved:
         sent.get_by_role("button", name="Save a signed copy").click()
     assert Path(saved.value.path()).read_text().count(".") == 1
-    expect(open_panel(page, "Moderation").get_by_role("button", name="Mute")).to_be_hidden()
-    open_panel(page, "Audit").get_by_label("Member").select_option("pip")
+    expect(open_drawer(page, "Moderation").get_by_role("button", name="Mute")).to_be_hidden()
+    open_drawer(page, "Audit").get_by_label("Member").select_option("pip")
     page.get_by_role("button", name="Bring back").click()
     expect(page.get_by_text("This room is back.")).to_be_visible()
     expect(page.get_by_role("button", name="Bring back")).to_be_hidden()
     expect(page.get_by_role("button", name="Archive", exact=True)).to_be_visible()
 
 
+def test_a_host_creates_a_link_to_watch_and_turns_it_off(here: In, visit: Visit) -> None:
+    page = visit(here.link("hal"))
+    shared = open_drawer(page, "Invite").get_by_role("region", name="Watch link")
+    expect(shared.get_by_role("button", name="Turn off")).to_be_hidden()
+    shared.get_by_role("button", name="Create a watch link").click()
+    expect(shared.get_by_role("img", name="QR code: Watch link")).to_be_visible()
+    expect(shared.get_by_role("button", name="Copy")).to_be_visible()
+    watcher = visit(shared.get_by_label("Watch link", exact=True).input_value(), **PHONE)
+    expect(watcher.get_by_text("You are watchers")).to_contain_text("watch-only")
+
+    again = open_drawer(visit(here.link("hal")), "Invite").get_by_role("region", name="Watch link")
+    expect(again).to_contain_text("There is a watch link.")
+    again.get_by_role("button", name="Turn off").click()
+    expect(again.get_by_role("button", name="Create a watch link")).to_be_focused()
+    expect(watcher.get_by_role("alert").filter(has_text="this token was revoked")).to_be_visible()
+    expect(shared.get_by_label("Watch link", exact=True)).to_be_hidden()
+    assert "watchers" not in [m.handle for m in here.call("hal", "roster").members]
+
+
 def test_a_player_is_offered_only_what_it_may_use_and_sees_its_own_refusals(here: In, visit: Visit) -> None:
     page = visit(here.link("bob"))
-    expect(page.get_by_role("group", name="Manage this room").get_by_role("button")).to_have_text(
-        ["Audit", "Ask to chat"]
-    )
+    expect(panels(page)).to_have_text(["Story", "Members", "Scores", "Audit", "Text", "You", "About"])
+    expect(page.get_by_role("group", name="Manage this room")).to_be_hidden()
+    expect(page.get_by_role("button", name="Ask to chat")).to_be_visible()
     for who in ("bob", "pip"):
         with pytest.raises(PermissionDenied):
             here.call(who, "archive")
-    lines = open_panel(page, "Audit").get_by_role("listitem")
+    lines = open_drawer(page, "Audit").get_by_role("listitem")
     expect(lines.filter(has_text="bob called archive")).to_have_count(1)
     expect(lines.filter(has_text="pip")).to_have_count(0)
 
@@ -167,7 +182,7 @@ def test_a_player_decides_who_sees_what_its_seat_sees_and_a_host_who_may_chat(he
     assert here.call("pip", "whoami").grant["through"] == "first"
     expect(turn(ann)).to_have_text("It is your turn.")
     expect(turn(pip)).to_have_text("You see what ann sees. To move: ann.")
-    expect(pip.locator(".you dl")).to_contain_text(
+    expect(pip.locator(".about-you dl")).to_contain_text(
         "Allowed by its playerwhat seat first sees; until the next game begins"
     )
     expect(pip.locator(".world-text")).to_contain_text("you: first")
@@ -198,7 +213,8 @@ def test_a_report_reaches_the_host_with_its_lines_and_the_host_mutes_slows_and_b
     ann.get_by_role("button", name="Send to the hosts").click()
     expect(ann.get_by_text("Reported. Only the hosts of this room see it.")).to_be_visible()
 
-    hal.get_by_role("button", name="Moderation (1)").click()
+    expect(panels(hal).filter(has_text="Moderation")).to_have_text("Moderation (1)")
+    panels(hal).filter(has_text="Moderation").click()
     panel = hal.get_by_role("region", name="Moderation")
     report = panel.get_by_role("region", name="Reports").get_by_role("listitem")
     expect(report).to_contain_text("ann reports bob")
@@ -226,7 +242,7 @@ def test_a_report_reaches_the_host_with_its_lines_and_the_host_mutes_slows_and_b
     say(ann, "bob", "You old goat!")
     expect(ann.locator(".message .result")).to_contain_text("this room does not allow 'old goat'")
 
-    sent = open_panel(hal, "Data sent")
+    sent = open_drawer(hal, "Data sent")
     expect(sent.get_by_role("listitem").filter(has_text="bob")).to_contain_text("bytes to tiny-7b")
     sent.get_by_label("Budget of").select_option("bob")
     sent.get_by_label("Bytes in all").fill("1")
@@ -236,16 +252,14 @@ def test_a_report_reaches_the_host_with_its_lines_and_the_host_mutes_slows_and_b
         here.call("bob", "view")
 
     ann.set_viewport_size(PHONE["viewport"])
-    ann.get_by_text("Your permissions and data").click()
-    ann.get_by_role("button", name="Leave this room").click()
+    open_drawer(ann, "You").get_by_role("button", name="Leave this room").click()
     assert ann.evaluate("document.documentElement.scrollWidth") <= 390
     ann.get_by_role("button", name="Leave", exact=True).click()
     expect(ann.get_by_role("alert").filter(has_text=f"You have left the room {here.room}.")).to_be_visible()
     hal.set_viewport_size(PHONE["viewport"])
     for name in ("Data sent", "Moderation"):
-        expect(hal.get_by_role("region", name=name, exact=True)).to_be_visible()
+        open_drawer(hal, name)
         assert hal.evaluate("document.documentElement.scrollWidth") <= 390
-        hal.get_by_role("button", name="Moderation", exact=True).click()
     for page in (ann, hal):
         page.set_viewport_size(WIDE)
 
@@ -253,7 +267,7 @@ def test_a_report_reaches_the_host_with_its_lines_and_the_host_mutes_slows_and_b
 # -- coming in --------------------------------------------------------------------------------------
 def test_people_join_by_a_link_on_a_phone_and_wait_in_the_lobby_until_a_host_decides(here: In, visit: Visit) -> None:
     hal = visit(here.link("hal"))
-    entry = open_panel(hal, "Entry")
+    entry = open_drawer(hal, "Entry")
     entry.get_by_label("Lobby").check()
     entry.get_by_label("Open link").check()
     field = entry.get_by_label("Join link", exact=True)
@@ -323,10 +337,10 @@ def test_a_name_that_tries_to_be_markup_is_shown_as_text(here: In, visit: Visit)
     requests(hal).get_by_role("button", name="Admit").click()
     expect(guest.get_by_role("heading", level=1)).to_have_text("Nim")
     expect(hal.locator(".roster")).to_contain_text(MARKUP)
-    rows = open_panel(hal, "Permissions")
+    rows = open_drawer(hal, "Permissions")
     rows.locator("summary").click()
     expect(rows).to_contain_text(MARKUP)
-    expect(open_panel(hal, "Audit").get_by_role("listitem").filter(has_text=MARKUP).first).to_be_visible()
+    expect(open_drawer(hal, "Audit").get_by_role("listitem").filter(has_text=MARKUP).first).to_be_visible()
     assert hal.locator("img[src=x]").count() == guest.locator("img[src=x]").count() == 0
     assert asked == []
 
@@ -336,6 +350,7 @@ def test_a_form_plays_a_world_that_lists_no_choices(house: Running, visit: Visit
     cy = AgentSpec(id="cy", kind="human", claim="auto:0", token=token("cy"))
     house.open(Scenario(scenario="auction", world=AUCTION, agents=[cy]), "auction")
     page = visit(house.link("cy", "auction"))
+    page.get_by_role("button", name="Choose an action").click()
     form = page.get_by_role("form", name="Action")
     submit = form.get_by_role("button", name="Bid")
     submit.click()
@@ -398,7 +413,7 @@ def test_a_host_invites_an_agent_which_comes_in_with_the_token_of_the_text_and_w
     here: In,
     visit: Visit,
 ) -> None:
-    invite = open_panel(visit(here.link("hal")), "Invite")
+    invite = open_drawer(visit(here.link("hal")), "Invite")
     invite.get_by_role("button", name="An agent").click()
     invite.get_by_label("Name").fill("corvus")
     invite.get_by_label("Expires after").select_option("1 hour")

@@ -237,6 +237,7 @@ async def failure(claim: Claim, door: Door, it: RefusalsHouse) -> Exception | No
     return None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("face", MOSTLY_SOAK)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
 async def test_every_command_is_refused_alike(claim: Claim, face: str, tmp_path: Path) -> None:

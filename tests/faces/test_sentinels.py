@@ -112,6 +112,7 @@ def _words(value: Any) -> set[str]:
     return set().union(*map(_words, value)) if isinstance(value, list) and value else set()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_nothing_hidden_reaches_a_member_that_may_not_have_it(seed: int) -> None:
     assert played_in_process(seed) > 1000

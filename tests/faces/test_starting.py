@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from starlette.types import Message
 
-from cohabit.errors import BadArgs
+from cohabit.errors import BadArgs, Conflict
 from cohabit.faces.addresses import ALL_INTERFACES, address, exposure, is_address, outward_address
 from cohabit.faces.app import make_app
 from cohabit.faces.cli import main
@@ -21,7 +21,7 @@ from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.sqlite import SQLiteStore
 
-from .serving import served
+from .serving import listening, served
 
 Captured = pytest.CaptureFixture[str]
 
@@ -65,6 +65,27 @@ def test_a_certificate_that_is_missing_leaves_no_room_behind(tmp_path: Path, cap
     assert main(["up", "nim", "--port", "0", "--bridge-port", "0", "--data", str(data), "--tls-cert", cert]) == 1
     assert f"tls_cert: {cert} cannot be read (No such file or directory)" in capsys.readouterr().err
     assert rooms_in(data) == []
+
+
+# -- a port that is taken and does not answer yet ------------------------------------------------
+async def test_a_house_that_starts_refuses_connections_until_it_answers() -> None:
+    settings = Settings(port=0)
+    async with House.open(settings) as house:
+        listener = bind(settings)
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection(*listener.getsockname())
+        async with listening(house, listener) as url, httpx2.AsyncClient() as client:
+            assert (await client.get(f"{url}/ready")).status_code == 200
+
+
+async def test_of_two_houses_that_start_at_once_on_a_port_one_says_that_it_is_taken() -> None:
+    first = bind(Settings(port=0))
+    second = Settings(port=first.getsockname()[1])
+    async with House.open(second) as house:
+        with closing(first), closing(bind(second)) as late:
+            first.listen()
+            with pytest.raises(Conflict, match="cannot listen on"):
+                await serve(house, listener=late)
 
 
 # -- TLS files ------------------------------------------------------------------------------------

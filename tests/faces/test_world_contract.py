@@ -139,3 +139,18 @@ async def test_a_body_is_felt_moved_and_changed_for_another(face: str, tmp_path:
         with pytest.raises(CohabitError) as refused:
             await bob.call("transfer", {"avatar_id": first})
         assert refused.value.code == "UNKNOWN_ASSET"
+
+
+@pytest.mark.parametrize("face", MOSTLY_SOAK)
+async def test_keys_and_the_changed_layers_of_a_scene_can_be_asked_for(face: str, tmp_path: Path) -> None:
+    people = [player("ann", 0), player("bob", 1)]
+    async with (
+        playing(face, tmp_path, "beacons.py", *people) as (_, _, door, tokens),
+        door(tokens["ann"]) as ann,
+    ):
+        first = await ann.call("scene")
+        key = (await ann.call("keys"))["keys"][3]
+        assert key == {"key": "3", "action": "light", "params": {"cell": 3}}
+        await ann.call(key["action"], key["params"])
+        second = await ann.call("scene", {"since": first["id"]})
+        assert (second["since"], second["layers"]) == (first["id"], {"lights": {"east": [3]}})

@@ -403,7 +403,6 @@ async def _steps(number: int) -> None:
         await asyncio.sleep(0)
 
 
-@pytest.mark.timeout(60)
 async def test_leaving_a_subscription_at_any_moment_does_not_end_the_next_one(den: Served) -> None:
     await den.act("ann", "hide", {"n": 0})
     for moment in range(12):
@@ -418,7 +417,6 @@ async def test_leaving_a_subscription_at_any_moment_does_not_end_the_next_one(de
             assert f"keeps {moment + 1}" in str(await anext(second)), moment
 
 
-@pytest.mark.timeout(60)
 async def test_a_subscription_that_is_cancelled_at_any_moment_is_none_of_the_house(den: Served) -> None:
     await den.act("ann", "hide", {"n": 0})
     async with connect_url(den.url, den.tokens["ann"]) as me:
@@ -432,7 +430,6 @@ async def test_a_subscription_that_is_cancelled_at_any_moment_is_none_of_the_hou
             assert len(den.house.rooms["den"].fanout) == 0, moment
 
 
-@pytest.mark.timeout(60)
 async def test_a_connection_that_ends_while_it_subscribes_leaves_no_subscription(den: Served) -> None:
     await den.act("ann", "hide", {"n": 0})
     for moment in range(40):

@@ -7,7 +7,7 @@ import os
 import shutil
 import socket
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,18 +17,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cohabit.agents import runner
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Exchange, Usage
 from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.runner import MAX_REFUSALS
 from cohabit.agents.secrets import bytes_without_secrets
-from cohabit.errors import BadArgs, CohabitError, GameRejected, PermissionDenied, Quarantined
+from cohabit.errors import BadArgs, Busy, CohabitError, GameRejected, PermissionDenied, Quarantined, StorageFailed
 from cohabit.house.agents.agent_status import AgentStatus
 from cohabit.house.agents.bots import QUIET_MS, Dismissed, MemberTable, Unusable
 from cohabit.house.agents.brains import check_allowed, check_makeable
 from cohabit.house.agents.transcripts import EARLIER, TRANSCRIPT, Transcripts
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
+from cohabit.house.store.contract import Write
+from cohabit.house.store.memory import MemoryStore
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 from cohabit.registry import knows_brain
@@ -191,12 +194,56 @@ async def test_an_agent_plays_on_if_its_decision_cannot_be_reported(
     def fail(*args: Any) -> None:
         raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
 
-    monkeypatch.setattr(Transcripts, "add", fail)
+    monkeypatch.setattr(Transcripts, "write", fail)
     async with open_house(tmp_path) as house:
         await nim(house, brain("Scripted"), brain("Scripted"), config={"stones": 9})
         await until(house, lambda: house.rooms["den"].room.is_over())
         await counted(house, "ann", 4)
     assert "a decision could not be reported: UnicodeEncodeError" in caplog.text
+
+
+@pytest.mark.parametrize("kind", ["random", brain("Scripted")])
+async def test_an_agent_plays_on_when_a_store_that_was_away_is_back(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "AGAIN_S", 0.0)
+    store = Flaky()
+    async with open_house(store=store) as house:
+        await nim(house, kind, kind, config={"stones": 9})
+        store.failures = 5
+        await until(house, lambda: house.rooms["den"].room.is_over())
+        assert store.failures == 0
+        assert house.bots.agents["den", "ann"].stopped == ""
+
+
+class Flaky(MemoryStore):
+    """A store whose next commits fail."""
+
+    failures = 0
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise StorageFailed("the database is away")
+        super().commit(writes)
+
+
+async def test_a_player_that_is_refused_with_busy_before_it_knows_the_rules_asks_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runner, "AGAIN_S", 0.0)
+    call, refusals = MemberTable.call, 2
+
+    async def busy(table: MemberTable, command: str, args: Any = None) -> Any:
+        nonlocal refusals
+        if refusals:
+            refusals -= 1
+            raise Busy("the house has just started")
+        return await call(table, command, args)
+
+    monkeypatch.setattr(MemberTable, "call", busy)
+    async with open_house() as house:
+        await nim(house, "random", "random", config={"stones": 9})
+        await until(house, lambda: house.rooms["den"].room.is_over())
+    assert refusals == 0
 
 
 async def test_a_slow_reflect_stops_no_room(gate: Gate) -> None:
@@ -305,7 +352,8 @@ async def test_the_game_goes_on_if_the_backend_goes_down(tmp_path: Path) -> None
         (line,) = [line for line in (await who["hostess"]("agents")).agents if line.member == "ann"]
     assert line.outcomes == {"failed": line.decisions}
     assert line.decisions
-    lines = [json.loads(text) for text in (tmp_path / "agents/den" / TRANSCRIPT).read_text().splitlines()]
+    kept = [json.loads(text) for text in (tmp_path / "agents/den" / TRANSCRIPT).read_text().splitlines()]
+    lines = [line for line in kept if line["member"] == "ann"]
     assert all("ended before the reply was complete" in line["decision"]["problem"] for line in lines)
     calls = [[call["cause"] for each in line["decision"]["exchanges"] for call in each["calls"]] for line in lines]
     assert calls == [["broken_reply"]] * len(lines)
@@ -434,6 +482,9 @@ async def test_without_a_stand_in_there_is_nobody_to_hand_back_to() -> None:
         ("warlord", "warlord does not play nim; built-in players that do: nim-master, random"),
         ("random?speed=9", "random has no option 'speed'"),
         ("human", "connect with `cohabit play`"),
+        ("command:no-such-program -x", "program not found: no-such-program. Install it, or give its whole path"),
+        ("command:", "name the program to start, as in command:node agent.js"),
+        ("command:sh 'a", "check its quotation marks"),
     ],
 )
 async def test_a_brain_that_cannot_be_made_is_refused_before_anything_is_created(
@@ -457,6 +508,7 @@ async def test_an_agent_that_is_made_to_see_whether_it_can_be_made_is_closed_aga
     ("name", "error"),
     [
         ("mine.py:Brain", PermissionDenied),
+        ("command:sh mine.sh", PermissionDenied),
         ("local", PermissionDenied),
         ("openai:m", PermissionDenied),
         ("lokal", BadArgs),
@@ -478,10 +530,12 @@ def test_a_brain_can_be_a_table_and_its_file_is_relative_to_the_scenario(tmp_pat
         "agents": [
             {"id": "a", "brain": {"brain": "local", "options": {"temperature": 0.2, "persona": "bold & loud?"}}},
             {"id": "b", "brain": "bot.py:Bot?depth=3", "stand_in": {"brain": "random"}},
+            {"id": "c", "brain": "command:sh bot.py --name 'a b' sh"},
         ],
     }
     (tmp_path / "plan.json").write_text(json.dumps(plan))
-    a, b = read_scenario(str(tmp_path / "plan.json")).agents
+    a, b, c = read_scenario(str(tmp_path / "plan.json")).agents
+    assert c.brain == f"command:sh {(tmp_path / 'bot.py').resolve()} --name 'a b' sh"
     assert a.brain == "local?temperature=0.2&persona=bold %26 loud%3F"
     assert b.brain == f"{(tmp_path / 'bot.py').resolve()}:Bot?depth=3"
     assert b.stand_in == "random"
@@ -492,6 +546,7 @@ def test_a_brain_can_be_a_table_and_its_file_is_relative_to_the_scenario(tmp_pat
     [
         ({"options": {}}, "missing required field `brain`"),
         ({"brain": "local", "model": "x"}, "unknown field `model`"),
+        ({"brain": "command:sh a.sh", "options": {"depth": 3}}, "the options of a program are its arguments"),
         ({"brain": "openai:m", "options": {"api_key": "sk-1"}}, "api_key does not belong in the name of a brain"),
     ],
 )
@@ -789,7 +844,9 @@ LONG = "a" * 480 + ".py"
 
 
 @pytest.mark.parametrize("command", ["add_member", "invite"])
-@pytest.mark.parametrize("name", [LONG, "/etc/hostname.py", "a" * 400 + "/" * 60 + ".py", "x.py:Class"])
+@pytest.mark.parametrize(
+    "name", [LONG, "/etc/hostname.py", "a" * 400 + "/" * 60 + ".py", "x.py:Class", "command:sh /etc/hostname"]
+)
 async def test_a_path_from_a_remote_caller_is_refused_without_looking_at_the_disk(
     command: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

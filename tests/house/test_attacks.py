@@ -53,7 +53,7 @@ def started(*calls: Any) -> "list[asyncio.Task[Any]]":
 
 async def all_done(tasks: "Sequence[asyncio.Task[Any]]") -> list[Any]:
     """The results, and what was raised, in this order."""
-    return await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 60)
+    return await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 120)
 
 
 async def by_operator(house: House, command: str, **args: Any) -> Any:

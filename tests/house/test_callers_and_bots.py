@@ -81,7 +81,7 @@ async def test_built_in_players_of_a_world_with_rounds_play_although_the_clock_s
         bots = [player(name, seat, brain="trader") for seat, name in enumerate(("ann", "bob"))]
         await make_room(house, *bots, HOST, world="statecraft")
         world = house.rooms["den"].room.world
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while world.state.turn < 3:  # type: ignore[attr-defined]
                 await asyncio.sleep(0.001)  # they think on threads of their own
         assert world.missed == []  # type: ignore[attr-defined]

@@ -171,8 +171,9 @@ async def test_of_two_hosts_who_revoke_the_same_invite_at_once_the_second_is_tol
 
 # -- how they are described -----------------------------------------------------------------------
 READS = {
-    "agents", "audit", "capabilities", "data_of", "egress", "events", "export_egress", "front_end", "house_egress",
-    "introduction", "invites", "list_credentials", "list_saves", "my_data", "observe", "rooms", "schemas", "worlds",
+    "agents", "audit", "capabilities", "data_of", "decisions", "egress", "events", "export_egress", "film", "front_end",
+    "house_egress", "introduction", "invites", "list_credentials", "list_saves", "my_data", "observe", "rooms", "schemas",
+    "worlds",
 }  # fmt: skip
 
 

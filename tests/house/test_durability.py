@@ -314,7 +314,7 @@ async def test_a_timeout_that_cannot_be_written_is_tried_again_after_a_pause() -
             commit(writes)
 
         store.commit = counted  # type: ignore[method-assign]
-        await asyncio.wait_for(clock.advance(15_000), 60)
+        await asyncio.wait_for(clock.advance(15_000), 120)
         assert 1 <= tries <= 20
         store.failing = False
         await clock.advance(2_000)
@@ -329,7 +329,7 @@ async def test_closing_answers_every_waiting_call_and_keeps_what_was_done(tmp_pa
         who = await make_room(house, world=world)
         calls = [asyncio.create_task(who["ann"](*do)) for _ in range(20)]
         await asyncio.sleep(0)
-    results = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 60)
+    results = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 120)
     fine = sum(not isinstance(r, BaseException) for r in results)
     assert all(isinstance(r, CohabitError) for r in results if isinstance(r, BaseException))
     kept = len(deeds(stored_room(tmp_path), do[0]))
@@ -341,7 +341,7 @@ async def test_a_wait_ends_when_the_house_closes() -> None:
         who = await make_room(house)
         waiting = asyncio.create_task(who["ann"]("recv_messages", {"wait_ms": 30_000}))
         await a_moment()
-    result = await asyncio.wait_for(asyncio.gather(waiting, return_exceptions=True), 60)
+    result = await asyncio.wait_for(asyncio.gather(waiting, return_exceptions=True), 120)
     assert getattr(result[0], "count", 0) == 0
 
 

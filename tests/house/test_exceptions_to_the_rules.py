@@ -10,7 +10,7 @@ from cohabit.room.commands import Command
 EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     "only for hosts of the house": (
         lambda command: command.host_only,
-        {"create_room", "data_of", "forget_identity", "house_egress", "issue_credential", "list_credentials",
+        {"allow_sign_in", "create_room", "data_of", "forget_identity", "house_egress", "issue_credential", "list_credentials",
          "revoke_credential", "rotate_credential"},
     ),
     "for callers who are not members yet": (
@@ -29,7 +29,7 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     ),
     "changes who has access, so one at a time": (
         lambda command: command.exclusive,
-        {"issue_credential", "revoke_credential", "revoke_invite", "revoke_token", "rotate_credential", "rotate_token",
+        {"allow_sign_in", "issue_credential", "revoke_credential", "revoke_invite", "revoke_token", "rotate_credential", "rotate_token",
          "set_entry"},
     ),
     "a world may have its own": (
@@ -38,14 +38,14 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     "leaves nothing on record": (
         lambda command: not command.records,
         {"agents", "app_schemas", "app_view", "audit", "avatars", "capabilities", "check_inventory", "data_of", "death", "egress", "entry", "events",
-         "export_egress", "front_end", "house_egress", "inspect_self", "introduction", "invites", "list_credentials", "list_saves", "list_speeds", "lobby", "my_data", "next_view", "objective_status",
-         "observe", "permissions", "picture", "recv_messages", "reports", "requests", "rooms", "roster", "rules", "schemas", "session_info",
+         "export_egress", "front_end", "house_egress", "inspect_self", "introduction", "invites", "keys", "list_credentials", "list_saves", "list_speeds", "lobby", "my_data", "next_view", "objective_status",
+         "observe", "permissions", "picture", "recv_messages", "reports", "requests", "rooms", "roster", "rules", "scene", "schemas", "session_info",
          "view", "view_notes",
          "wait_for_turn", "whoami", "worlds"},
     ),
-    "not told to models": (lambda command: not command.for_model, {"act_in_app", "forget_me", "front_end", "my_data", "next_view", "view_notes"}),
+    "not told to models": (lambda command: not command.for_model, {"act_in_app", "forget_me", "front_end", "keys", "my_data", "next_view", "scene", "view_notes"}),
     "the front end of a world may call it": (
-        lambda command: command.for_front_end, {"front_end", "next_view", "picture", "view", "wait_for_turn"},
+        lambda command: command.for_front_end, {"front_end", "keys", "next_view", "picture", "scene", "view", "wait_for_turn"},
     ),
     "clients show the front end beside its result": (
         lambda command: command.shows_world, {"act", "view", "wait_for_turn"},

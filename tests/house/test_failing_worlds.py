@@ -48,6 +48,7 @@ PLACES: dict[str, tuple[str, Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "raises",
     [

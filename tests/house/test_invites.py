@@ -436,3 +436,36 @@ async def test_an_identity_that_belongs_to_no_room_is_told_of_none() -> None:
             await stranger("view")
         assert there.value.message.replace("den", "") == nowhere.value.message.replace("nowhere", "")
         assert (await newcomer(who["hostess"], "zoe")).who == "zoe"
+
+
+async def test_a_link_has_a_short_code_that_stands_for_the_signed_token(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house)
+        made = await who["hostess"]("invite", {"id": "eve", "role": "player", "uses": 2})
+        assert made.link == f"/?room=den#{made.code}"
+        assert len(made.code) <= 40
+        assert len(made.token) > 200
+        lines = (await Client(house, "den", "eve", made.code)("rooms")).rooms
+        assert [(line.id, line.invite.shared) for line in lines] == [("den", True)]
+        joined = await Client(house, "den", "eve", made.code)("join", {"name": "eve"})
+        assert joined.status == "joined"
+    async with open_house(tmp_path) as house:
+        by_token = await Client(house, "den", "eli", made.token)("join", {"name": "eli"})
+        assert by_token.status == "joined"
+        for used_up in (made.code, made.token):
+            with pytest.raises(Unauthorized, match="used up"):
+                house.identify(used_up)
+        files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+        assert not any(made.code.encode() in data for data in files), "only its hash is stored"
+
+
+async def test_a_revoked_invite_ends_its_code(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house)
+        made = await who["hostess"]("invite", {"id": "eve"})
+        await who["hostess"]("revoke_invite", {"invite": made.invite})
+        with pytest.raises(Unauthorized, match="revoked"):
+            house.identify(made.code)
+        await house.delete_room("den")
+        with pytest.raises(Unauthorized, match="invalid token"):
+            house.identify(made.code)

@@ -203,7 +203,7 @@ async def test_a_forgotten_profile_transcript_and_memory_are_gone(tmp_path: Path
         me = (await members["annabella"]("my_data")).identity
         await house.writer.submit(Write(profiles=[(me, b"\x81\xa4name\xa5words")]))
         folder = tmp_path / "agents" / "den"
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         memory = house.bots.transcripts.memory_of("den", "annabella")
         assert memory is not None
         memory.write_text(SECRET)

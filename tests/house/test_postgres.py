@@ -17,7 +17,7 @@ from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Write
 from cohabit.house.store.postgres import PostgresStore
-from cohabit.house.store.postgres_schema import SCHEMA
+from cohabit.house.store.postgres_schema import SCHEMA, prepare
 from cohabit.model.identity import Identity
 from cohabit.testing.clock import FakeClock
 from cohabit.testing.store import CLAIMS, Claim
@@ -61,6 +61,23 @@ def test_two_houses_that_start_at_once_create_the_tables_once(url: str, tmp_path
         store.close()
 
 
+def test_a_house_starts_while_another_ends_the_connections_of_the_one_before(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[str] = []
+
+    def prepare_and_end(db: "psycopg.Connection[Any]", place: str, create: bool) -> None:
+        prepare(db, place, create)
+        if not ended:
+            ended.append(place)
+            db.execute("select pg_terminate_backend(pg_backend_pid())")
+
+    monkeypatch.setattr("cohabit.house.store.postgres.prepare", prepare_and_end)
+    with closing(PostgresStore(url, tmp_path)) as store:
+        assert ended
+        assert store.rooms() == []
+
+
 def test_a_reader_changes_nothing_and_needs_a_house(url: str, tmp_path: Path) -> None:
     with pytest.raises(BadArgs, match="no house in"):
         PostgresStore(url, read_only=True)
@@ -74,6 +91,12 @@ def test_a_reader_changes_nothing_and_needs_a_house(url: str, tmp_path: Path) ->
             ):
                 with pytest.raises(StorageFailed, match="read-only"):
                     attempt()
+
+
+def test_a_store_that_is_closed_leaves_no_row_of_its_session(url: str, tmp_path: Path) -> None:
+    PostgresStore(url, tmp_path).close()  # without a lease, as `cohabit move` does
+    with psycopg.connect(url) as db:
+        assert db.execute("select session from commits").fetchall() == []
 
 
 def test_a_folder_is_used_by_one_house_at_a_time(url: str, tmp_path: Path) -> None:
@@ -139,17 +162,17 @@ async def test_a_house_that_was_killed_starts_again_at_once_and_another_one_has_
 ) -> None:
     async with opened(url, tmp_path / "here") as house:
         await make_room(house)
-        with pytest.raises(Conflict, match="open in another house"):
+        with pytest.raises(Conflict, match="another house runs"):
             async with opened(url, tmp_path / "there"):
                 pass
         with psycopg.connect(url) as db:
-            leases = db.execute("select * from leases").fetchall()
-            houses = db.execute("select * from houses").fetchall()
+            leases = db.execute("select room, house, epoch from leases").fetchall()
+            houses = db.execute("select house, place, until, epoch from houses").fetchall()
     with psycopg.connect(url) as db, db.cursor() as cursor:  # as if it had released nothing
         cursor.execute("delete from houses")
         cursor.executemany("insert into houses values (%s, %s, %s + interval '1 hour', %s)", houses)
         cursor.executemany("insert into leases values (%s, %s, %s)", leases)
-    with pytest.raises(Conflict, match="open in another house"):
+    with pytest.raises(Conflict, match="another house runs"):
         async with opened(url, tmp_path / "there"):
             pass
     async with opened(url, tmp_path / "here") as house:

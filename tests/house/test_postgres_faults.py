@@ -262,7 +262,7 @@ def break_next_commit(store: Any, commits: bool, unreachable: float = 0) -> None
     """The next commit loses its connection, and this many attempts to connect again fail."""
     connections = store._connections
     connections._writer = Breaking(connections._writing_connection(), commits)
-    connect, left = connections._connect, unreachable
+    connect, left = connections.connect, unreachable
 
     def reconnect() -> Any:
         nonlocal left
@@ -271,7 +271,7 @@ def break_next_commit(store: Any, commits: bool, unreachable: float = 0) -> None
             raise psycopg.OperationalError("connection refused")
         return connect()
 
-    connections._connect = reconnect
+    connections.connect = reconnect
 
 
 @pytest.mark.parametrize("landed", [True, False])
@@ -450,3 +450,41 @@ def test_no_answered_write_is_lost_or_doubled_while_connections_and_the_server_a
         disturbing.result()
     assert [row[2] for row in store.lines("den", -1)] == answered
     assert len(store.identities()) == len(answered)
+
+
+def test_nothing_is_left_of_a_house_that_was_killed_when_it_is_taken_over_from(
+    open_store: Callable[[], PostgresStore], url: str
+) -> None:
+    killed, other = open_store(), open_store()
+    writing(killed, "den", "first")(lines(2))
+    killed.lease([], "first", 0)
+    killed._connections.close()  # as the system does for a process that ends
+    with psycopg.connect(url, autocommit=True) as db:
+        of_killed = "select count(*) from pg_stat_activity where application_name = %s"
+        while db.execute(of_killed, (name_of(killed._id),)).fetchone() != (0,):
+            pass
+    assert "den" in other.lease(["den"], "second", LONG_MS)
+    with psycopg.connect(url) as db:
+        assert db.execute("select session from commits").fetchall() == [(other._connections.session,)]
+
+
+def test_a_house_that_was_taken_over_from_does_not_know_the_outcome_of_its_last_commit(
+    open_store: Callable[[], PostgresStore], url: str
+) -> None:
+    cut_off, other = open_store(), open_store()
+    write = writing(cut_off, "den", "first")
+    write(lines(2))
+    connections = cut_off._connections
+    connections._writer = Breaking(connections._writing_connection(), commits=True)  # and the reply is lost
+    connect = connections.connect
+
+    def taken_over_meanwhile() -> Any:
+        with psycopg.connect(url, autocommit=True) as db:
+            db.execute("delete from houses where house = 'first'")
+            db.execute("delete from commits where session = %s", (connections.session,))
+        return connect()
+
+    connections.connect = taken_over_meanwhile  # type: ignore[method-assign]
+    with pytest.raises(OutcomeUnknown, match="another house has taken over; it is not known whether"):
+        write(lines(1, start=2))
+    assert other.head("den") == 2, "it was written"

@@ -96,6 +96,7 @@ ASKING = [
     ("revoke", {"member": NEAR}),
     ("clear_grant", {"member": NEAR}),
     ("audit", {"member": NEAR}),
+    ("decisions", {"member": NEAR}),
     ("mute", {"member": NEAR}),
     ("unmute", {"member": NEAR}),
     ("report", {"member": NEAR, "reason": "spam"}),

@@ -9,7 +9,7 @@ import pytest
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, Unauthorized
 from cohabit.scenario import AgentSpec, Scenario
 
-from .making import ANN, BOB, GOD, OWL, a_moment, make_room, open_house, player
+from .making import ANN, BOB, GOD, HOST, OWL, a_moment, make_room, open_house, player
 
 
 async def test_many_rooms_play_at_once_and_know_nothing_of_each_other() -> None:
@@ -60,6 +60,25 @@ async def test_rooms_without_a_name_get_one_each() -> None:
         plan = Scenario(agents=[AgentSpec(id="a")], scenario="My Game!")
         made = await asyncio.gather(*(house.create_room(plan) for _ in range(3)))
         assert sorted(name for name, _ in made) == ["my-game-1", "my-game-2", "my-game-3"]
+
+
+async def test_a_free_name_among_thousands_is_found_without_trying_each_of_them() -> None:
+    async with open_house() as house:
+        house.broken.update({f"nim-{number}": Conflict("taken") for number in range(1, 5001)})
+        is_free, tried = house.rooms.is_free, []
+
+        def counted(name: str) -> bool:
+            tried.append(name)
+            return is_free(name)
+
+        house.rooms.is_free = counted  # type: ignore[method-assign]
+        plan = Scenario(world="nim", scenario="nim", agents=[AgentSpec(id="ann")])
+        made, _ = await house.create_room(plan)
+        assert made == "nim-5001"
+        assert len(tried) < 50
+        house.broken.pop("nim-1")
+        assert (await house.create_room(plan))[0] == "nim-1"
+        house.broken.clear()
 
 
 @pytest.mark.parametrize("name", ["Den", "den/1", "", "-den", "x" * 64, "den den", "dén"])
@@ -266,3 +285,13 @@ async def test_a_host_is_warned_of_a_seed_that_players_can_guess_where_the_world
     async with open_house() as house:
         await house.create_room(scenario, "den", seed=None if in_the_scenario else seed)
     assert ("players can guess its seed" in caplog.text) == warned
+
+
+async def test_the_list_of_rooms_says_who_plays_and_what_is_free_to_those_who_may_read_the_roster() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, HOST, {"id": "kib", "role": "resident"}, world="nim")
+        (line,) = (await who["ann"]("rooms")).rooms
+        assert ([player.name for player in line.players], line.free_seats, line.plays) == (["ann"], 1, True)
+        assert (line.title, line.pace, line.over) == ("Nim", "turns", False)
+        (line,) = (await who["kib"]("rooms")).rooms
+        assert (line.players, line.free_seats, line.plays) == ([], 0, False)

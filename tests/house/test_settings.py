@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs
-from cohabit.house.settings import Settings, default_folder, load_settings
+from cohabit.house.settings import Settings, check_houses, default_folder, load_settings
 
 
 def test_an_option_wins_over_the_environment_and_both_over_the_default() -> None:
@@ -51,6 +51,26 @@ def test_the_data_folder_is_the_given_one_or_the_users_own(monkeypatch: pytest.M
     assert Settings().folder == Path("/data/cohabit")
     monkeypatch.setattr("sys.platform", "darwin")
     assert default_folder() == Path.home() / "Library" / "Application Support" / "cohabit"
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"houses_address": ""}, "houses_key needs houses_address"),
+        ({"houses_address": "8730"}, "not HOST:PORT"),
+        ({"houses_address": "db:port"}, "not HOST:PORT"),
+        ({"houses_address": "db:70000"}, "not HOST:PORT"),
+        ({"store": ""}, "needs store"),
+        ({"houses_key": "fifteen letters"}, "at least 16 characters"),
+    ],
+)
+def test_a_house_cannot_be_part_of_a_cluster_without_all_that_it_needs(changed: dict[str, str], problem: str) -> None:
+    right = {"houses_address": "10.0.0.5:8730", "houses_key": "sixteen letters!", "store": "postgresql:///cohabit"}
+    check_houses(Settings(**right))
+    check_houses(Settings())
+    with pytest.raises(BadArgs, match=problem) as refused:
+        check_houses(Settings(**{**right, **changed}))
+    assert (changed.get("houses_key") or right["houses_key"]) not in refused.value.message
 
 
 def test_every_default_is_the_one_in_the_documentation() -> None:

@@ -385,7 +385,7 @@ def test_a_token_made_here_counts_in_webcrypto_and_the_other_way_round(need: Cal
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=200,
     )
     said = json.loads(out.stdout)
     assert said["checked"] is True

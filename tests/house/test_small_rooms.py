@@ -104,7 +104,7 @@ async def test_a_parked_reader_is_called_once_when_it_must_read_on_and_misses_no
             ready[0] = number < 2
             await who["ann"]("send_message", {"to": "bob", "content": f"number {number}"})
         assert (len(seen), len(calls)) == (2, 1)
-        while (frame := await asyncio.wait_for(reader.take(), 60)) is not None:
+        while (frame := await asyncio.wait_for(reader.take(), 120)) is not None:
             seen.append(frame)
         texts = [item["text"] for frame in seen for item in json.loads(frame)["items"]]
         assert texts == [f"ann to bob: number {number}" for number in range(6)]

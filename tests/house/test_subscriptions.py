@@ -26,7 +26,7 @@ async def lines_of(sub: Subscription, count: int) -> list[str]:
     """The texts of this many event frames."""
     found: list[str] = []
     for _ in range(count):
-        frame = json.loads(await asyncio.wait_for(anext(sub), 60))
+        frame = json.loads(await asyncio.wait_for(anext(sub), 120))
         found += [item["text"] for item in frame.get("items", [])]
     return found
 
@@ -367,7 +367,7 @@ async def test_a_frame_on_its_way_to_disk_is_checked_against_the_grant_of_its_de
         await hiding
         await changing
         with pytest.raises(Unauthorized if change == "remove_member" else PermissionDenied):
-            await asyncio.wait_for(reading, 60)
+            await asyncio.wait_for(reading, 120)
         assert not any(b"4711" in frame for frame in sent)
 
 
@@ -439,7 +439,7 @@ async def test_nothing_is_delivered_with_a_token_that_has_expired_even_before_it
         clock.ahead = 60_000
         await who["ann"]("shout", {"text": "too late"})
         with pytest.raises(Unauthorized):
-            await asyncio.wait_for(reading, 60)
+            await asyncio.wait_for(reading, 120)
         assert not any(b"too late" in frame for frame in sent)
 
 
@@ -453,7 +453,7 @@ async def test_a_reader_that_reconnects_from_its_cursor_misses_nothing_and_gets_
             reader = await who["bob"].reader(cursor, views=False)
             for i in range(start, start + 20):
                 await who["ann"]("shout", {"text": f"<{i}>"})
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 while not any(f"<{start + 19}>" in item["text"] for item in reader.items()):
                     await a_moment()
             heard += [item["text"] for item in reader.items() if "<" in item["text"]]
@@ -510,7 +510,7 @@ async def test_a_slow_reader_gets_every_event_and_only_the_latest_view() -> None
         assert json.loads(await anext(sub))["push"] == "view"
         for i in range(20):
             await who["ann"]("shout", {"text": f"<{i}>"})
-        frames = [json.loads(await asyncio.wait_for(anext(sub), 60)) for _ in range(21)]
+        frames = [json.loads(await asyncio.wait_for(anext(sub), 120)) for _ in range(21)]
         told = [item["text"] for frame in frames for item in frame.get("items", [])]
         assert told == [f"red: <{i}>" for i in range(20)]
         views = [frame for frame in frames if frame["push"] == "view"]

@@ -68,7 +68,7 @@ async def test_a_thread_that_cannot_be_started_gives_its_place_back(monkeypatch:
         with pytest.raises(RuntimeError, match="new thread"):
             await pool.run(lambda: 1)
     assert await pool.drain(0)
-    assert await asyncio.wait_for(pool.run(lambda: 7), 60) == 7
+    assert await asyncio.wait_for(pool.run(lambda: 7), 120) == 7
 
 
 async def test_work_that_does_not_return_in_time_is_a_world_timeout_that_names_it() -> None:

@@ -460,7 +460,7 @@ async def test_pushed_work_is_shown_immediately(tmp_path: Path) -> None:
         await o.poll()
         before = o.clock.now()
         await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
-        await asyncio.wait_for(until_seen(o), 60)
+        await asyncio.wait_for(until_seen(o), 120)
         assert o.clock.now() == before
 
 

@@ -132,15 +132,15 @@ async def test_closing_commits_the_submitted_writes(store: WatchedStore, writer:
     submitted = [writer.submit(Write(f"r{i}", lines(1))) for i in range(20)]
     closing = asyncio.create_task(asyncio.to_thread(writer.close))
     store.go.set()
-    await asyncio.wait_for(closing, 60)
-    assert await asyncio.wait_for(settled(*submitted), 60) == [None] * 20
+    await asyncio.wait_for(closing, 120)
+    assert await asyncio.wait_for(settled(*submitted), 120) == [None] * 20
     assert [store.head(f"r{i}") for i in range(20)] == [0] * 20
 
 
 async def test_a_write_submitted_after_closing_fails_instead_of_waiting(store: WatchedStore, writer: Writer) -> None:
     store.go.set()
     await asyncio.to_thread(writer.close)
-    assert await asyncio.wait_for(settled(writer.submit(Write("late", lines(1)))), 60) == [StorageFailed]
+    assert await asyncio.wait_for(settled(writer.submit(Write("late", lines(1)))), 120) == [StorageFailed]
     assert store.head("late") == -1
 
 
@@ -153,7 +153,7 @@ async def test_nothing_waits_forever_while_threads_close_the_writer(store: Watch
         while not all(task.done() for task in closing):
             submitted.append(writer.submit(Write()))
             await asyncio.sleep(0)
-        assert set(await asyncio.wait_for(settled(*submitted), 60)) <= {None, StorageFailed}
+        assert set(await asyncio.wait_for(settled(*submitted), 120)) <= {None, StorageFailed}
 
 
 async def test_closing_on_the_event_loop_ends_too(store: WatchedStore) -> None:

@@ -76,7 +76,7 @@ def test_a_logged_timeout_is_a_timeout_again_also_for_an_agent_that_catches_ever
 ) -> None:
     service = Service("hang", "good", "good", "good", "good", "good", "good", "good")
     with serving(service) as url:
-        plan = design("Catches", url, None, seconds=2.0)
+        plan = design("Catches", url, None, seconds=8.0)
         with monkeypatch.context() as patched:
             patched.setattr("cohabit.lab.folder.write_record", killed)
             with pytest.raises(Killed):

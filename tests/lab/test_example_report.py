@@ -29,7 +29,9 @@ def test_every_planned_game_was_played_and_nothing_is_wrong_with_the_results() -
 
 
 def test_the_record_of_every_game_is_whole() -> None:
-    for game in Results.read(FOLDER).games:
+    games = Results.read(FOLDER).games
+    assert games
+    for game in games:
         *_, last = read_record(FOLDER, game.spec.id)
         assert last.digest.hex() == game.head
 

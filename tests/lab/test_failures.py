@@ -52,7 +52,7 @@ def test_the_most_frequent_cause_comes_first_with_its_meaning() -> None:
     assert "429" in rows[0][4]
 
 
-@pytest.mark.usefixtures("prices")
+@pytest.mark.usefixtures("prices", "without_plots")
 def test_a_report_says_why_decisions_failed_and_what_was_spent(tmp_path: Path) -> None:
     service = Service("error")
     with serving(service) as url:

@@ -507,6 +507,7 @@ def test_a_run_stops_at_its_spending_cap_and_goes_on_with_a_higher_one(
 PRICE = {"canned": [2_000, 2_000]}  # dollars per million tokens: a request is estimated at about 1.6 dollars
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("killed_at", [5, 6, 9])
 def test_a_resumed_run_counts_the_requests_that_got_no_answer(
     killed_at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

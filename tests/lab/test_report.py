@@ -155,11 +155,13 @@ def test_plots_take_the_colours_of_the_page(folder: Path) -> None:
     assert "#010203" not in text
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_a_run_without_failures_has_no_alarm_and_exit_code_0(folder: Path) -> None:
     assert 'class="alarm"' not in (folder / "report.html").read_text()
     assert main(["lab", "report", str(folder)]) == 0
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_failures_past_the_threshold_are_in_red_at_the_top_and_the_exit_code_is_1(
     failing: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -172,6 +174,7 @@ def test_failures_past_the_threshold_are_in_red_at_the_top_and_the_exit_code_is_
     assert '<td class="bad">100.0%</td>' in text
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_failures_below_the_threshold_are_still_shown(failing: Path) -> None:
     results = Results.read(failing)
     allowed = parse_design(json.dumps({**json.loads(results.design.as_file()), "max_failures": 1}), load=False)
@@ -180,6 +183,7 @@ def test_failures_below_the_threshold_are_still_shown(failing: Path) -> None:
     assert "(100.0%)" in text
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_an_unfinished_run_says_so(folder: Path) -> None:
     results = Results.read(folder)
     part = Results(results.design, results.games[:2], folder=folder, planned=results.planned)
@@ -221,6 +225,7 @@ def crafter() -> Results:
     return Results(parse_design(json.dumps(design), load=False), games)
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_what_everybody_reaches_is_in_the_page_if_the_world_s_figures_are_computed_from_it(crafter: Results) -> None:
     text = page(crafter)
     assert "<td>collect_wood</td><td>1.00 (all 6 seeds alike)</td><td>1.00 (all 6 seeds alike)</td>" in text
@@ -281,6 +286,7 @@ def game(names: list[str], points: list[float], number: int, seed: str = "1", en
     return GameResult(spec, ended, 0, 0, seats, [0.0] * len(names), {}, standings, tallies, 0, "")  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_a_game_of_a_player_against_itself_counts_in_no_comparison_but_has_a_score_of_its_own() -> None:
     games = [game(["a", "b"], [1, 0], 0), game(["a", "b"], [1, 0], 1), game(["a", "a"], [1, 0], 2)]
     (found,) = analyse(games)
@@ -344,6 +350,7 @@ def test_the_report_and_the_command_line_say_which_games_have_no_result(
     assert "50%" not in text
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_failures_are_tested_in_each_condition_and_the_commonest_problem_is_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -436,6 +443,7 @@ def _edit(path: Path, what: str) -> None:
             path.write_bytes(b"".join([lines[0].replace(b'"digest":"', b'"digest":"x'), *lines[1:]]))
 
 
+@pytest.mark.usefixtures("without_plots")
 @pytest.mark.parametrize(
     ("what", "why"),
     [
@@ -461,6 +469,7 @@ def test_the_report_and_the_command_say_which_games_have_no_curve_and_why(
     assert "without a curve" not in (folder / "report.html").read_text()
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_only_the_first_of_many_games_without_a_curve_are_named(folder: Path, tmp_path: Path) -> None:
     damaged = Path(shutil.copytree(folder, tmp_path / "damaged"))
     shutil.rmtree(damaged / "records")

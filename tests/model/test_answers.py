@@ -147,10 +147,10 @@ def test_an_answer_that_is_cut_off_is_never_read_as_another_action(
 
 
 def test_quotes_that_never_end_are_read_once() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(AnswerProblem):
         parse_action("{" + '"\\' * 49_000)
-    assert time.perf_counter() - began < 10  # minutes, if each quote is read to the end of the text
+    assert time.process_time() - began < 10  # minutes, if each quote is read to the end of the text
 
 
 @given(st.text())

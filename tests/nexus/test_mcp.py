@@ -26,7 +26,7 @@ async def test_an_agent_with_one_token_for_the_house_travels_and_plays_over_one_
         await asyncio.wait({ready, serving}, return_when=asyncio.FIRST_COMPLETED)
         headers = {"authorization": f"Bearer {made.token}"}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=30) as http,
+            httpx2.AsyncClient(headers=headers, timeout=120) as http,
             Client(streamable_http_client(f"{await ready}/mcp?profile=full", http_client=http)) as zoe,
         ):
 
@@ -52,7 +52,7 @@ async def test_an_agent_with_one_token_for_the_house_travels_and_plays_over_one_
             told.put_nowait(getattr(message, "method", ""))
 
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=30) as http,
+            httpx2.AsyncClient(headers=headers, timeout=120) as http,
             Client(streamable_http_client(f"{ready.result()}/mcp/nexus", http_client=http)) as at_nexus,
             Client(
                 streamable_http_client(f"{ready.result()}/mcp", http_client=http), mode="legacy", message_handler=heard
@@ -61,7 +61,7 @@ async def test_an_agent_with_one_token_for_the_house_travels_and_plays_over_one_
             before = {tool.name for tool in (await older.list_tools()).tools}
             arrived = await older.call_tool("enter_game", {"room": "nexus", "game_id": "wilderness"})
             assert "pass room=wilderness with each call, first to `rules`" in arrived.content[0].text
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(120):
                 assert await told.get() == "notifications/tools/list_changed"
             assert {tool.name for tool in (await older.list_tools()).tools} != before
 

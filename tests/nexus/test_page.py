@@ -1,4 +1,4 @@
-"""docs/nexus.md says what the rules are."""
+"""docs/nexus.md and docs/nexus-rules.md say what the rules are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from cohabit.nexus import goals, packages, skills, suggestions
 from cohabit.nexus.values import Profile, Requirement, Reward
 from cohabit.worlds.crafter.travel import TRAVEL as CRAFTER
 
-PAGE = (Path(__file__).parents[2] / "docs" / "nexus.md").read_text()
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = "".join((DOCS / name).read_text() for name in ("nexus.md", "nexus-rules.md"))
 
 
 def rows_under(*head: str) -> list[list[str]]:

@@ -52,7 +52,7 @@ class Served:
 
     async def ask(self, method: str, path: str, who: str | None = None, **more: Any) -> httpx2.Response:
         headers = {"authorization": f"Bearer {self.tokens[who]}"} if who is not None else {}
-        async with httpx2.AsyncClient(base_url=self.url, timeout=30, verify=False) as http:  # no TLS
+        async with httpx2.AsyncClient(base_url=self.url, timeout=120, verify=False) as http:  # no TLS
             return await http.request(method, path, headers=headers | more.pop("headers", {}), **more)
 
 
@@ -702,7 +702,7 @@ def test_one_command_opens_the_nexus_with_its_games_and_says_how_to_reach_it(tmp
 
 # -- the documentation ------------------------------------------------------------------------------
 async def test_the_page_lists_every_route_and_each_one_answers_with_and_without_the_prefix() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "nexus.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "nexus-rest.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `([A-Z]+) (/\S+)` \|", page, re.MULTILINE)
     assert len(listed) == 9
     async with served() as nexus:
@@ -717,7 +717,7 @@ async def test_the_page_lists_every_route_and_each_one_answers_with_and_without_
 
 
 def test_the_page_says_which_status_an_error_has() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "nexus.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "nexus-rest.md").read_text(encoding="utf-8")
     listed = {int(status) for status in re.findall(r"^\| (\d{3}) \|", page, re.MULTILINE)}
     refusals = {error: STATUS.get(error, error.status) for error in every_error() if issubclass(error, AskerError)}
     assert {*refusals.values(), *STATUS.values(), 503} == listed

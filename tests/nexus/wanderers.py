@@ -43,7 +43,7 @@ class Client:
 
 async def request(method: str, url: str, token: str | None, body: Any = None) -> dict[str, Any]:
     headers = {"authorization": f"Bearer {token}"} if token is not None else {}
-    async with httpx2.AsyncClient(timeout=30, verify=False) as http:  # there is no TLS, so no certificates
+    async with httpx2.AsyncClient(timeout=120, verify=False) as http:  # there is no TLS, so no certificates
         answer = await http.request(method, url, json=body, headers=headers)
     found: dict[str, Any] = answer.json()
     if answer.status_code >= 400:

@@ -510,7 +510,7 @@ def test_what_is_as_usual_is_left_out_of_session_info_and_whoami() -> None:
         "members",
         "seats",
     ]
-    assert [key for key in info if key != "notice"] == [*shown, "to_move", "over", "speed"]
+    assert [key for key in info if key != "notice"] == [*shown, "to_move", "over", "speed", "front_end"]
     room.call("ann", "drop", at=2)
     room.system("ticks", {"n": 1}, 3)
     assert msgspec.to_builtins(room.call("ann", "session_info", at=4))["tick"] == 1

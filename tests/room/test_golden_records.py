@@ -12,8 +12,8 @@ from .golden_records import POLL, RECORDS, ROOMS, fingerprint, read
 FINGERPRINTS = {
     "nim": "01b3699fb7c2bc5e",
     "people": "38b4dc6bdae4388a",
-    "visits": "165c9437e29c30ec",
-    "kingdoms": "a98a5a8dea5d2c16",
+    "visits": "938410c9c0398be2",
+    "kingdoms": "c83e2c8315de00ad",
     "polls": "de8d6f50306dbc92",
 }
 """Of the files, so that nobody renews one in passing."""

@@ -42,6 +42,7 @@ def brought_up_to_date(old: ViewReply, new: ViewReply) -> tuple[str | None, Any]
     return apply_changes(body(old), told.removeprefix(f"{HOW_TO_READ}\n")), observation
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("world", list(BUILT_IN))
 def test_the_old_view_and_what_has_changed_tell_everything_that_the_new_view_tells(world: str) -> None:
     play = Play(world, 3)

@@ -586,16 +586,16 @@ def test_a_step_always_has_a_deadline_so_nobody_can_stop_time() -> None:
 
 
 def test_a_room_without_an_extension_has_the_generic_speeds_and_a_wrong_one_gets_near_names() -> None:
-    room = make_room(RED, BLUE, world="Ticker")
+    room = make_room(RED, BLUE, HOST, world="Ticker")
     speeds = msgspec.to_builtins(room.call("ann", "list_speeds", at=1))
     assert [(s["id"], s["multiplier"]) for s in speeds["items"]] == [
         ("x0.5", 0.5), ("x1", 1), ("x2", 2), ("x5", 5), ("x10", 10), ("x20", 20),
     ]  # fmt: skip
     assert (speeds["count"], speeds["current"]) == (6, "x1")
-    changed = room.call("ann", "set_speed", {"speed_id": "x5"}, at=2)
+    changed = room.call("hostess", "set_speed", {"speed_id": "x5"}, at=2)
     assert (changed.speed_id, changed.multiplier, changed.previous) == ("x5", 5, "x1")
     with pytest.raises(UnknownAsset, match="x50") as refused:
-        room.call("ann", "set_speed", {"speed_id": "x50"}, at=3)
+        room.call("hostess", "set_speed", {"speed_id": "x50"}, at=3)
     assert refused.value.did_you_mean[0] in ("x5", "x20", "x10")
 
 
@@ -716,6 +716,18 @@ def test_the_pause_of_a_removed_member_ends_after_a_while_too() -> None:
     room.call("hostess", "remove_member", {"member": "ann"}, at=1000)
     room.settle(31_000)
     assert not room.state.paused
+
+
+def test_a_player_is_offered_the_speed_while_only_bots_play_with_it_and_a_host_always() -> None:
+    room = make_room(RED, player("bob", 1, brain="random"), HOST, world="Ticker")
+    offered = room.commands.by_name["set_speed"].offered_if
+    assert offered is not None
+    assert offered(room, room.state.members["ann"])
+    room.call("ann", "set_speed", {"speed_id": "x2"}, at=1)
+    room.system("presence", {"members": ["bob"], "here": True}, 2)  # bob plays itself now
+    assert not offered(room, room.state.members["ann"])
+    assert offered(room, room.state.members["hostess"])
+    assert room.call("hostess", "set_speed", {"speed_id": "x5"}, at=4).previous == "x2"
 
 
 def test_any_member_with_advance_time_can_end_a_pause() -> None:

@@ -61,7 +61,7 @@ class Served:
     async def client(self, token: str | None = "") -> AsyncIterator[httpx2.AsyncClient]:
         token = self.token if token == "" else token
         headers = {"authorization": f"Bearer {token}"} if token else {}
-        async with httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=60, trust_env=False) as client:
+        async with httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=120, trust_env=False) as client:
             yield client
 
 

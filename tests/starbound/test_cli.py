@@ -68,7 +68,7 @@ class Running:
 
     def stop(self) -> str:
         self.process.send_signal(signal.SIGINT)
-        return self.process.communicate(timeout=60)[0]
+        return self.process.communicate(timeout=120)[0]
 
 
 @asynccontextmanager
@@ -89,7 +89,7 @@ async def test_the_verb_opens_a_room_and_a_bridge_and_says_what_the_mod_needs(tm
         assert config["url"] == f"http://localhost:{port}"
         assert "trustedSites" in house.text
         headers = {"authorization": f"Bearer {config['token']}"}
-        async with httpx2.AsyncClient(base_url=config["url"], headers=headers, timeout=60, trust_env=False) as client:
+        async with httpx2.AsyncClient(base_url=config["url"], headers=headers, timeout=120, trust_env=False) as client:
             game = asyncio.ensure_future(play(client))
             async with connect(house.url, house.token("pilot")) as pilot:
                 heard = await pilot.call("events", {"last": 1})
@@ -146,7 +146,7 @@ async def test_a_port_that_is_taken_is_said_before_a_room_is_made(tmp_path: Path
         port = listening.sockets[0].getsockname()[1]
         done = await asyncio.to_thread(
             subprocess.run, [*copy(), "starbound", "--game-port", str(port), "--port", "0", "--bridge-port", "0"],
-            capture_output=True, text=True, timeout=100, cwd=tmp_path, env=environment(tmp_path),
+            capture_output=True, text=True, timeout=200, cwd=tmp_path, env=environment(tmp_path),
         )  # fmt: skip
     assert (done.returncode, "--game-port" in done.stderr) == (1, True)
 
@@ -210,7 +210,7 @@ async def test_the_console_of_a_server_from_the_command_line(tmp_path: Path) -> 
         async def cohabit(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
             return await asyncio.to_thread(
                 subprocess.run, [*copy(), "starbound", "--rcon", f"127.0.0.1:{port}", *words],
-                capture_output=True, text=True, timeout=100, cwd=tmp_path, env=environment(tmp_path, **env),
+                capture_output=True, text=True, timeout=200, cwd=tmp_path, env=environment(tmp_path, **env),
             )  # fmt: skip
 
         shown = await cohabit(COHABIT_RCON_PASSWORD=PASSWORD)

@@ -368,7 +368,7 @@ async def test_a_model_plays_over_mcp_with_a_short_list_of_tools() -> None:
         headers = {"authorization": f"Bearer {table.tokens['ann']}"}
         async with (
             serving(make_app(table.house)) as url,
-            httpx2.AsyncClient(headers=headers, timeout=30, trust_env=False) as http,
+            httpx2.AsyncClient(headers=headers, timeout=120, trust_env=False) as http,
             Client(streamable_http_client(f"{url}/mcp/ship", http_client=http)) as client,
         ):
             names = {tool.name for tool in (await client.list_tools()).tools}

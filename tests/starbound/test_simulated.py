@@ -36,7 +36,7 @@ async def at_play(seed: int = 3, **players: str) -> AsyncIterator[tuple[Table, S
 
 
 async def test_an_agent_in_the_room_walks_and_digs_on_the_planet() -> None:
-    async with at_play() as (table, games):
+    async with at_play(**{"uuid-a": "Ann"}) as (table, games):
         body = games.game.room.world.game.bodies[0]  # type: ignore[attr-defined]
         where = (body.x, body.y)
         seen = await table.look("ann")
@@ -91,8 +91,9 @@ async def test_the_planets_stop_answering_and_come_back() -> None:
         await table.served.clock.advance(TIMEOUT_MS)
         with pytest.raises(Exception, match="did not fetch"):
             await acting
-        again = SimulatedPlayers(table.served.url, table.served.token or "", {"uuid-a": "Ann"}, 3)
-        while not table.served.bridge.is_connected("uuid-a"):
+        both = {"uuid-a": "Ann", "uuid-b": "Ben"}  # ann plays the one that was connected first
+        again = SimulatedPlayers(table.served.url, table.served.token or "", both, 3)
+        while not all(map(table.served.bridge.is_connected, both)):
             await asyncio.sleep(0)
         assert (await table.call("ann", "jump")).success
         await again.close()

@@ -59,6 +59,7 @@ STUCK = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", list(STUCK))
 def test_a_world_that_never_returns_is_stopped_and_the_method_is_named(what, tmp_path):
     words, changes = STUCK[what]

@@ -110,6 +110,11 @@ LEAKS = {
          method("    def arrays(self):\n        return {'rest': ArraySpec(shape=(9,))}\n\n"
                 "    def array(self, eye, form):\n        return np.array(self.rest, np.uint8)\n")],
     ),
+    "a mask follows what is hidden": (
+        "useful() shows",
+        [method("    def numbered(self):\n        return [Action('play', {'card': n}) for n in range(1, 10)]\n\n"
+                "    def useful(self, seat):\n        return self.numbered()[: 1 + sum(self.rest) % 9]\n")],
+    ),
     "a goal names what is hidden": (
         "the view shows",
         [(IMPORT, f"{IMPORT}\nfrom cohabit.model.observation import Goal\n"),
@@ -146,6 +151,7 @@ def test_a_world_that_keeps_its_secrets_passes(tmp_path):
     assert "actions done in both" in found.message
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("how", list(LEAKS))
 def test_a_world_leaks_when(how, tmp_path):
     words, changes = LEAKS[how]

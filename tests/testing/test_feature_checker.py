@@ -1,10 +1,10 @@
 """``check_feature`` passes a good feature and names what is wrong with a bad one."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests import forks
 
 from cohabit.testing.feature_checker import CHECKS, check_feature
 
@@ -101,6 +101,7 @@ def test_the_example_passes_every_check() -> None:
     assert not [finding for finding in report.findings if finding.warned]
 
 
+@pytest.mark.sampled(kind=lambda fault: FAULTS[fault][1])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found_and_its_message_says_what_to_change(fault: str, tmp_path: Path) -> None:
     text, check, says = FAULTS[fault]
@@ -132,6 +133,6 @@ def test_members_that_a_feature_does_not_forget_are_a_warning(tmp_path: Path) ->
 def test_the_command_line_checks_a_feature(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text(FAULTS["a timer fails"][0])
     for path, status in ((POLL, 0), (tmp_path / "bad.py", 1)):
-        done = subprocess.run([sys.executable, "-m", "cohabit", "check", str(path)], capture_output=True, text=True)
+        done = subprocess.run([*forks.command(), "check", str(path)], capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (status, "")
         assert "poll in nim" in done.stdout

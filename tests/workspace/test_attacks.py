@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.examples import SHARE
 
 from cohabit.errors import BadArgs, CohabitError
 from cohabit.workspace.formats.inbox import Inbox
@@ -86,6 +87,10 @@ PROSE = (
 def _kinds(schema: dict[str, Any]) -> list[str]:
     either = [kind for each in schema.get("anyOf", []) for kind in _kinds(each)]
     return [schema["type"], *either] if isinstance(schema.get("type"), str) else either
+
+
+PARTS = [pytest.param(part, marks=pytest.mark.soak if part else ()) for part in range(SHARE)]
+"""`make test` tries a part of the tricks with each tool, and each trick with a part of the tools."""
 
 
 def hostile(tool: Tool, base: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -173,13 +178,15 @@ def assert_nothing_is_forged(root: Any) -> None:
         assert agents == f"{agent}-cli"
 
 
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "workspace_init"])
 def test_no_argument_of_any_tool_runs_or_changes_anything_it_must_not(
-    name, ann, guard, tmp_path, remote, attempt, required
+    name, part, ann, guard, tmp_path, remote, attempt, required
 ):
     root = tmp_path / "ann" / "board"
     words = {"outside": str(guard.outside), "root": str(root), "trap": guard.trap, "remote": str(remote)}
-    for args in hostile(find(name), required(find(name))):
+    tricks = list(hostile(find(name), required(find(name))))
+    for args in tricks[(NAMES.index(name) + part) % SHARE :: SHARE]:
         attempt(ann, name, filled(args, words))
     guard.check()
     if find(name).writes:
@@ -205,6 +212,7 @@ def test_no_argument_of_init_runs_or_changes_anything_it_must_not(ann, guard, tm
     assert ann.call("workspace_info", {})["name"] == "board"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("magic", ["-A", "--all", "-u", "*", "*.md", "?nbox.md", "[a-z]*", ":", ":/", ":(top)*", ":!x", ":^x", ":(exclude)x", ":(glob)**", ":(icase)INBOX.MD", ":(attr:!x)"])  # fmt: skip
 def test_magic_in_a_path_is_only_a_name(magic, ann, tmp_path, attempt):
     (tmp_path / "ann/board/inbox.md").write_text("An item\n")
@@ -216,6 +224,7 @@ def test_magic_in_a_path_is_only_a_name(magic, ann, tmp_path, attempt):
     assert not attempt(ann, "search", {"query": "item", "paths": [magic]}).get("matches")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_unknown_arguments_have_no_effect(name, ann, guard, required):
     extra = {

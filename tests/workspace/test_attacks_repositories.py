@@ -162,6 +162,7 @@ LINKS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", LINKS)
 def test_pulled_links_are_not_followed(case, ann, guard, mallory, tour):
     mallory.push({path: (LINK, target) for path, target in LINKS[case].items()})
@@ -326,6 +327,7 @@ def test_submodules_are_not_touched(ann, guard, mallory, tour):
 INSIDE = [b".git/config", b".GIT/hooks/pre-commit", b".git", b"git~1/x", b".g\xe2\x80\x8cit/config", b"drafts/.git/config", b"../x", b"./x", b"a//b", b".git./x", b".git /x"]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", INSIDE)
 def test_trees_with_paths_into_the_git_folder_change_nothing(path, ann, guard, mallory, attempt):
     attempt(ann, "write", {"path": "drafts/a.md", "content": "mine\n"})
@@ -393,6 +395,7 @@ PROTOCOL: dict[str, dict[str, bytes]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", PROTOCOL)
 def test_protocol_files_may_contain_anything(case, ann, mallory, tour):
     mallory.push({path: (FILE, content) for path, content in PROTOCOL[case].items()})
@@ -504,6 +507,7 @@ def test_refs_that_look_like_options_or_like_other_refs_do_no_harm(ann, guard, m
     assert not (root / "drafts/x").exists()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "what",
     [
@@ -666,6 +670,7 @@ def test_a_clone_whose_git_folder_was_replaced_is_refused(kind, ann, guard, atte
     assert "not a clone of its own" in attempt(ann, "status", {})["error"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "name",
     [

@@ -397,6 +397,7 @@ COWORK = {"identity.cowork.json": {"agent_id": "cow-id", "agent_name": "Cow", "a
 MARK = "/x/claude-hostloop-plugins/y"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("check", "files", "env", "client", "agent_id"),
     [

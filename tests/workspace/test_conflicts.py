@@ -86,6 +86,7 @@ def test_a_side_can_be_taken_whole(clone: Clone, take: str, expected: str) -> No
     assert (root(bob) / "a.md").read_text() == expected
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("take", ["ours", "theirs"])
 @pytest.mark.parametrize(
     ("before", "by_ann", "by_bob", "path"),

@@ -63,6 +63,7 @@ def answers(process: "subprocess.Popen[bytes]", *messages: Any) -> list[Any]:
     return [receive(process) for _ in messages]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("tool", REMOTE)
 def test_while_a_call_waits_for_the_remote_the_others_are_answered_in_their_order(
     tool: str, process: "subprocess.Popen[bytes]", hung: Hung

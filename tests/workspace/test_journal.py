@@ -146,6 +146,7 @@ def test_a_summary_that_begins_as_a_todo_of_several_words_stays_a_summary() -> N
     assert (block.entry.summary, block.entry.todos) == ("TODO @ann please look: it broke", ())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "unit", ["a", " ", "a ", "(", " (", ")", " (a)", " (a (b)", "((a) ", " — ", ": ", ":", "\t", " (a) (b (c)) "]
 )

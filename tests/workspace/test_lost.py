@@ -132,6 +132,7 @@ LOSSES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("tool", ["sync", "pull"])
 def test_a_loss_by_plain_git_is_reported_to_everybody_who_gets_it(three, name, tool):
@@ -149,6 +150,7 @@ def test_a_loss_by_plain_git_is_reported_to_everybody_who_gets_it(three, name, t
     assert f"{len(lost)} lost" in health["summary"]
 
 
+@pytest.mark.sampled(start=1)
 @pytest.mark.parametrize("name", LOSSES)
 def test_a_loss_can_be_restored_by_anybody_exactly_as_it_was(three, name):
     ann, _, eve = three

@@ -171,6 +171,7 @@ def test_work_that_grows_with_the_square_is_noticed_also_in_a_loop_on_one_line()
         grows_linearly(lambda n: lambda: sum(1 for a in range(n) if not any(b < 0 for b in range(a))))
 
 
+@pytest.mark.sampled(kind=lambda path: path)
 @pytest.mark.parametrize(("path", "name"), CASES)
 def test_merging_twice_the_entries_is_about_twice_the_work(path: str, name: str) -> None:
     made = (JOURNALS if path == "journal.md" else INBOXES)[name]
@@ -183,6 +184,7 @@ def test_merging_twice_the_entries_is_about_twice_the_work(path: str, name: str)
     grows_linearly(act)
 
 
+@pytest.mark.sampled(kind=lambda path: path)
 @pytest.mark.parametrize(("path", "name"), CASES)
 def test_checking_twice_the_entries_is_about_twice_the_work(path: str, name: str) -> None:
     """What is lost, and what speaks for another agent."""

@@ -319,6 +319,7 @@ def test_an_accepted_target_is_parsed_unchanged_and_addresses_no_other_agent(tar
     assert entry.todos == (Todo(title, whom),)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("unit", ["a", " ", "a ", " —", " →", "→ ", "→", " -", "~~", "\t", "@", ", "])
 @pytest.mark.parametrize("end", ["x", " — x"])
 def test_an_item_with_lines_of_250_kilobytes_is_read_quickly(unit: str, end: str) -> None:

@@ -98,6 +98,7 @@ def test_an_add_that_removes_an_item_of_another_agent_is_refused(two):
         ann.call("add", {"paths": ["inbox.md"]})
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", CHANGES)
 @pytest.mark.parametrize("by_folder", [False, True])
 def test_an_add_of_something_that_speaks_for_another_agent_is_refused(two, what, by_folder):

@@ -1,4 +1,4 @@
-"""docs/protocol.md says what the code does: its examples are files of ours, its tables have every field and code."""
+"""docs/protocol.md and protocol-answers.md say what the code does: their examples are files of ours, their tables have every field and code."""
 
 import json
 import re
@@ -19,7 +19,7 @@ from cohabit.workspace.session import Session
 from cohabit.workspace.tools import tools
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
+PAGE = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("protocol.md", "protocol-answers.md"))
 
 
 def example(heading: str) -> str:
@@ -90,7 +90,7 @@ def test_every_field_of_an_answer_is_in_the_table(clone: Callable[[str], Session
         seen.add(tool)
         if "error" not in answer:
             for name in _names(answer):
-                assert f"`{name}`" in row(tool), f"docs/protocol.md, {tool}: {name} is missing"
+                assert f"`{name}`" in row(tool), f"docs/protocol-answers.md, {tool}: {name} is missing"
         return answer
 
     def share(session: Session, text: str) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class Server:
         return self("push")
 
     def close(self) -> None:
-        self.process.communicate(timeout=20)  # the end of its input ends a server
+        self.process.communicate(timeout=120)  # the end of its input ends a server
         assert self.process.returncode == 0
 
 

@@ -117,7 +117,9 @@ class Bridged:
         if who is not None:
             headers["authorization"] = f"Bearer {self.tokens[who]}"
         url = f"http://127.0.0.1:{self.port}"
-        return httpx2.AsyncClient(base_url=url, headers=headers, timeout=30, verify=False)  # no TLS, so no certificates
+        return httpx2.AsyncClient(
+            base_url=url, headers=headers, timeout=120, verify=False
+        )  # no TLS, so no certificates
 
     async def cmd(self, who: str, name: Any, args: Any = None) -> httpx2.Response:
         """One command, as a client sends it."""

@@ -33,6 +33,7 @@ from cohabit.protocols.worldbox.connector import BridgeConnector
 from cohabit.protocols.worldbox.server import bridge_app
 from cohabit.scenario import parse_scenario, presets
 from cohabit.testing.clock import FakeClock
+from cohabit.worlds.kingdoms.world import Kingdoms
 
 GAME = {
     "world": "kingdoms",
@@ -97,7 +98,7 @@ class Table:
     async def mcp(self, who: str) -> AsyncIterator[Any]:
         headers = {"authorization": f"Bearer {self.tokens[who]}"}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=30) as http,
+            httpx2.AsyncClient(headers=headers, timeout=120) as http,
             Client(streamable_http_client(f"{self.url}/mcp/den?profile=full", http_client=http)) as client,
         ):
             yield Agent(client)
@@ -141,7 +142,7 @@ async def test_two_agents_share_the_game_each_as_itself() -> None:
     async with a_table() as table, table.mcp("athena") as athena:
         assert (await athena("whoami"))["claimed_kingdom_id"] == 1
         assert (await table.http("ares", "whoami"))["claimed_kingdom_id"] == 2
-        assert (await athena("health"))["worldbox_version"] == "kingdoms-3"
+        assert (await athena("health"))["worldbox_version"] == f"kingdoms-{Kingdoms.spec.version}"
         kingdoms = (await athena("objective_status"))["kingdoms"]
         assert kingdoms == (await table.http("ares", "objective_status"))["kingdoms"]
         assert [k["id"] for k in kingdoms] == [1, 2]
@@ -275,7 +276,7 @@ class Running:
 
     def stop(self) -> str:
         self.process.send_signal(signal.SIGINT)
-        return self.process.communicate(timeout=60)[0]
+        return self.process.communicate(timeout=120)[0]
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
@@ -315,7 +316,7 @@ async def cohabit(home: Path, *rest: str, **env: str) -> subprocess.CompletedPro
         words(*rest),
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=200,
         cwd=home,
         env=environment(home, **env),
     )

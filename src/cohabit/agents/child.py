@@ -288,6 +288,7 @@ def facts_of(agent: Any) -> wire.Facts:
     known.setdefault("priced", bool(getattr(backend, "priced", True)))
     modules = [sys.modules.get(base.__module__) for base in type(agent).__mro__ if base is not object]
     files = [file for module in modules if (file := getattr(module, "__file__", None)) is not None]
+    files += getattr(agent, "files", [])  # of a program
     return wire.Facts(
         methods=[name for name in wire.METHODS if callable(getattr(agent, name, None))],
         asynchronous=is_async(agent),

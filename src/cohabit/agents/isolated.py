@@ -23,8 +23,9 @@ from msgspec.structs import replace
 from cohabit.agents.brain import Brain, parse_brain
 from cohabit.agents.contract import Agent, Exchange, Heard, Setting, Thought, Turn, adapted
 from cohabit.agents.process import UNREADABLE, AgentCrashed, AgentProcess, keep_process, take_process
+from cohabit.agents.program import ProgramEnded
 from cohabit.agents.spending import Spending
-from cohabit.agents.wire import Call, Cancel, Facts, Reply, SentTurn, failure, unpacked
+from cohabit.agents.wire import AgentError, Call, Cancel, Facts, Reply, SentTurn, failure, unpacked
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
@@ -39,6 +40,9 @@ CLOSING_S = 5.0
 
 MAX_QUESTIONS = 1000
 """Questions to a language model at the same time. An agent with more of them is out of control, and killed."""
+
+MAX_ENDS = 5
+"""How often in a row a program may end without an answer before it is not started again."""
 
 Completing = Callable[[Raw], Awaitable[Raw]]
 """Answers a request to a language model; both are encoded."""
@@ -56,6 +60,8 @@ def open_agent(name: str, purpose: str, setting: Setting | None = None, *, reuse
     if name in BRAINS or not is_foreign(parse_brain(name)):
         return adapted(make_agent(name, purpose, setting=setting))
     facts = facts_of(name)
+    if parse_brain(name).is_command:
+        return IsolatedProgram(name, purpose, facts)
     kind = IsolatedThinker if "think" in facts.methods else IsolatedAgent
     agent = kind(name, purpose, facts, reuse=reuse)
     if facts.backend or facts.uncounted:
@@ -355,3 +361,35 @@ class IsolatedThinker(IsolatedAgent):
         thought: Thought = await self._call("think", SentTurn.of(turn), correction)
         asked = self.unanswered()  # a thought has its own exchanges, unless the agent does not report them
         return thought if thought.exchanges else replace(thought, exchanges=asked)
+
+
+class IsolatedProgram(IsolatedThinker):
+    """One that is a program (``agents.command``). Its process is not used again: what it has started ends with it.
+
+    A program that has ended, or had to be killed, is started again for the next decision, but not without end.
+    """
+
+    def __init__(self, name: str, purpose: str, facts: Facts) -> None:
+        super().__init__(name, purpose, facts, reuse=False)
+        self._ends = 0  # since its last answer
+
+    async def start(self) -> None:
+        if self._ends >= MAX_ENDS:
+            why = f"the program ended {MAX_ENDS} times in a row without an answer, and is not started again"
+            raise AgentCrashed(why)
+        await super().start()
+
+    async def _call(self, method: str, *arguments: Any) -> Any:
+        try:
+            found = await super()._call(method, *arguments)
+        except AgentError as wrong:
+            if wrong.failure is not None and wrong.failure.name == ProgramEnded.__name__:
+                self._ends += 1
+            raise
+        if method == "think":
+            self._ends = 0
+        return found
+
+    def _crashed(self, process: AgentProcess) -> AgentCrashed:
+        self._ends += 1
+        return super()._crashed(process)

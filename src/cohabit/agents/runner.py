@@ -16,14 +16,16 @@ from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.player import Player
 from cohabit.agents.spans import OpenSpan, span
 from cohabit.client import Client
-from cohabit.errors import Busy, CohabitError
+from cohabit.errors import Busy, CohabitError, StorageFailed
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Observation
 
 WAIT_MS = 20_000
 """How long one call waits for a turn."""
-BUSY_MS = 1000
-"""How long to wait after BUSY."""
+PASSING = Busy, StorageFailed
+"""Refusals that a player does not stop for: nothing was changed, and the same call may work later."""
+AGAIN_S = 1.0
+"""How long to wait after one of them."""
 MAX_ACTIONS_PER_TURN = 8
 """A player that ends its turns itself ends one after this many actions, or earlier if it has nothing more to do."""
 MAX_REFUSALS = 20
@@ -109,10 +111,12 @@ class PlayLoop:
             self._span.end()
 
     async def _play(self, games: int | None) -> None:
-        await self._introduce()
-        finished, refused = 0, 0
+        finished, refused, is_introduced = 0, 0, False
         while refused < MAX_REFUSALS:
             try:
+                if not is_introduced:
+                    await self._introduce()
+                    is_introduced = True
                 seen = await self._wait()
                 if seen.over:
                     await self.player.learn(seen.observation.last_action, over=True)
@@ -127,16 +131,16 @@ class PlayLoop:
                         refused = refused + 1 if decision.was_refused else 0
                         if self._takes_turns and decision.action is None and not self._ends_turns:
                             await self._until_news()  # the same question would get the same answer
-            except Busy:
-                await asyncio.sleep(BUSY_MS / 1000)
+            except PASSING:
+                await asyncio.sleep(AGAIN_S)
         raise Stopped(f"{MAX_REFUSALS} moves in a row were refused, and the fallbacks, too")
 
     # -- the world --------------------------------------------------------------------------------
     async def _introduce(self) -> None:
         rules = await self._calls.call("rules")
         space = msgspec.convert(rules["action_space"], ActionSpace)
-        await self.player.initialize(rules["description"], space)
         await self._new_game()
+        await self.player.initialize(rules["description"], space)
 
     async def _new_game(self) -> None:
         info = await self._calls.call("session_info")

@@ -16,6 +16,10 @@ MIN_SECRET = 8
 """A shorter value of such a variable is no secret, and may be part of many words."""
 MAX_READ, LONGEST_SECRET = 20_000, 1000
 """Characters of a text that are read, and how many of them at its end may be a part of a secret."""
+OWN_VARIABLES = "COHABIT_"
+"""How the names of our own environment variables begin."""
+_MAY_BE_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH|COOKIE", re.IGNORECASE)
+_PASSWORD_IN_ADDRESS = re.compile(r"://[^/@\s]*:[^/@\s]*@")
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
 
 
@@ -32,6 +36,16 @@ def api_key(variable: str) -> str | None:
 def is_secret_name(name: str) -> bool:
     """Whether an environment variable with this name holds a secret."""
     return _SECRET_NAME.search(name) is not None
+
+
+def environment_without_secrets() -> dict[str, str]:
+    """The environment for a program that is not part of Cohabit: without settings of the house, without variables that
+    are named like a secret, and without addresses that contain a password."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not (name.startswith(OWN_VARIABLES) or _MAY_BE_SECRET.search(name) or _PASSWORD_IN_ADDRESS.search(value))
+    }
 
 
 def without_secrets(text: str) -> str:

@@ -58,10 +58,10 @@ class NumberedActions:
             return BadArgs(f"the number of an action is from 0 to {len(self.actions) - 1}, not {number}")
         return self.actions[number]
 
-    def mask(self, legal: Iterable[Action]) -> NDArray[np.int8]:
-        """1 for the actions that are legal now, and for doing nothing."""
+    def mask(self, useful: Iterable[Action]) -> NDArray[np.int8]:
+        """1 for these actions, and for doing nothing."""
         mask = np.array([action is None for action in self.actions], dtype=np.int8)
-        for action in legal:
+        for action in useful:
             number = self._numbers.get(self._key(action))
             if number is not None:
                 mask[number] = 1

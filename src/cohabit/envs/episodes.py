@@ -152,6 +152,7 @@ class Episodes:
         self._spec = world.spec
         self._has_returns = overrides(world, "returns")
         self._has_standings = overrides(world, "standings")
+        self._lists_useful = overrides(world, "useful")
         self._has_rounds = world.pace == "rounds"
         self._waits = world.pace != "clock"  # for the learners that are to move
         self._seeds: Stream | None = None
@@ -292,10 +293,11 @@ class Episodes:
         at_limit = 0 < self.setup.max_steps <= self.steps
         return (at_limit or self._stuck) and not self.room.is_over()
 
-    def legal(self, i: int) -> Sequence[Action] | None:
-        """The legal actions of a player that is to move; None if the world cannot list them now."""
-        room = self.room
-        found: Sequence[Action] | None = room.crash_on_bug(room.world.legal, room.seat_of(self.member(i)))
+    def useful(self, i: int) -> Sequence[Action] | None:
+        """The actions that a player that is to move can choose from; None if the world cannot list them now."""
+        room, world = self.room, self.room.world
+        listed = world.useful if self._lists_useful else world.legal
+        found: Sequence[Action] | None = room.crash_on_bug(listed, room.seat_of(self.member(i)))
         return found
 
     def reward(self, i: int) -> float:

@@ -70,8 +70,8 @@ class Interface:
             )
         self._array = forms.get(self._form)
         self._actions = actions_of(world)
-        lists_legal = overrides(world, "legal") and not world.spec.examples
-        self._masked = self._actions if isinstance(self._actions, NumberedActions) and lists_legal else None
+        lists_all = overrides(world, "useful") or (overrides(world, "legal") and not world.spec.examples)
+        self._masked = self._actions if isinstance(self._actions, NumberedActions) and lists_all else None
 
     def action_space(self) -> spaces.Space[Any]:
         if isinstance(self._actions, NumberedActions):
@@ -107,8 +107,8 @@ class Interface:
         return {TEXT: text} if mask is None else {TEXT: text, MASK: mask}, info
 
     def mask(self, episodes: Episodes, i: int) -> NDArray[np.int8] | None:
-        """1 for each legal action of a learner. While it is not to move, what it does is ignored, so all are 1."""
+        """1 for each action that a learner can choose. While it is not to move, its actions are ignored: all are 1."""
         if self._masked is None:
             return None
-        legal = episodes.legal(i) if episodes.is_to_move(i) else None
-        return np.ones(len(self._masked), np.int8) if legal is None else self._masked.mask(legal)
+        useful = episodes.useful(i) if episodes.is_to_move(i) else None
+        return np.ones(len(self._masked), np.int8) if useful is None else self._masked.mask(useful)

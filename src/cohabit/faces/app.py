@@ -18,6 +18,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from cohabit.errors import CohabitError, UnknownCommand
 from cohabit.faces.guard import Guard, error_response
 from cohabit.faces.http import http_routes
+from cohabit.faces.oauth import oauth_routes
+from cohabit.faces.while_valid import while_valid
 from cohabit.faces.ws import WsFace
 from cohabit.house.house import House
 from cohabit.house.settings import Settings, split_names
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from cohabit.faces.mcp.server import McpFace
 
 PAGE = Path(__file__).parent / "web"
+PLAYER = Path(__file__).parents[1] / "front_ends"
+"""What the page shares with front ends, exported files and notebooks."""
 PRIVATE = {"referrer-policy": "no-referrer", "x-content-type-options": "nosniff", "cache-control": "no-cache"}
 """Headers of the documents."""
 
@@ -42,7 +46,7 @@ def make_app(
 
     Call ``stopping`` before shutdown to end open streams.
     """
-    routes: list[BaseRoute] = [*http_routes(house)]
+    routes: list[BaseRoute] = [*oauth_routes(house.signing_in), *http_routes(house)]
     face = None
     if mcp:
         from cohabit.faces.mcp.server import McpFace
@@ -53,6 +57,7 @@ def make_app(
     routes.append(Route("/", _page))
     routes.append(Route("/frame", _frame))
     routes.append(Mount("/web", Fresh(directory=PAGE)))
+    routes.append(Mount("/front_ends", Fresh(directory=PLAYER)))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -65,7 +70,7 @@ def make_app(
     }
     inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     return Guard(
-        around(Switch(_for_other_origins(inner, house.settings), ws or WsFace(house))),
+        while_valid(around(Switch(_for_other_origins(inner, house.settings), ws or WsFace(house))), house),
         house.settings,
         face.close if face is not None else lambda: None,
     )

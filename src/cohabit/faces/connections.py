@@ -137,11 +137,12 @@ class Connections:
 
 
 class ServerConfig(uvicorn.Config):
-    """uvicorn's configuration, with the table of connections that its protocols use."""
+    """uvicorn's configuration, with the table of connections that its protocols use. ``given``: the options."""
 
     def __init__(self, app: Any, connections: Connections, **options: Any) -> None:
         super().__init__(app, **options)
         self.connections = connections
+        self.given = options
 
 
 class StopParsing(Exception):

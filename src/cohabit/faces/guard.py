@@ -4,7 +4,7 @@ To prevent DNS rebinding, the Host must be allowed, and so must the Origin if th
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -16,6 +16,8 @@ from cohabit.errors import CohabitError, PermissionDenied, TooLarge, internal_er
 from cohabit.faces.addresses import ALL_INTERFACES, LOOPBACK, is_address
 from cohabit.house.settings import Settings, split_names
 
+READS: Final = ("GET", "HEAD", "OPTIONS")
+"""The methods of requests that change nothing."""
 Handler = Callable[[Request], Awaitable[Response]]
 Refused = Callable[[CohabitError], Response]
 

@@ -42,7 +42,9 @@ def http_routes(house: House) -> list[Route]:
     async def call(request: Request) -> Response:
         room = request.path_params.get("room")
         name = request.path_params["command"]
-        credential = house.identify(bearer(request.headers), name)
+        token = bearer(request.headers)
+        await house.sign_in(token)
+        credential = house.identify(token, name)
         key, has_body = request.headers.get("idempotency-key"), request.method != "HEAD"
         try:
             if request.method != "POST":  # GET or HEAD
@@ -59,7 +61,9 @@ def http_routes(house: House) -> list[Route]:
     async def come_in(request: Request) -> Response:
         args = body_args(await short_body(request, MAX_JOIN_BODY))
         address = network_of(request.client.host) if request.client is not None else ""
-        body = await knock(house.door, args, bearer(request.headers), address, into_body)
+        token = bearer(request.headers)
+        await house.sign_in(token)
+        body = await knock(house.door, args, token, address, into_body)
         return Response(body, media_type="application/json", headers=NO_STORE)
 
     async def challenge(request: Request) -> Response:
@@ -77,6 +81,11 @@ def http_routes(house: House) -> list[Route]:
         said = {"ok": not total.broken, "version": __version__, "rooms": total.rooms, "broken_rooms": total.broken}
         return _json({**said, **({"workers": workers} if workers else {})})
 
+    async def ready(request: Request) -> Response:
+        reasons, workers = house.readiness.reasons(), house.readiness.workers()
+        said = {"ready": not reasons, "reasons": reasons, **({"workers": workers} if workers else {})}
+        return _json(said, 503 if reasons else 200)
+
     async def metrics(request: Request) -> Response:
         return Response(await metrics_for(house, request), media_type="text/plain; version=0.0.4")
 
@@ -89,6 +98,7 @@ def http_routes(house: House) -> list[Route]:
     both = ["GET", "POST"]
     return [
         Route("/health", answering(health)),
+        Route("/ready", answering(ready)),
         Route("/metrics", answering(metrics)),
         Route("/openapi.json", answering(document)),
         Route("/.well-known/cohabit-key.json", answering(public_key)),
@@ -114,8 +124,8 @@ def _not_sent(call: Call) -> int:
     return 0
 
 
-def _json(value: Any) -> Response:
-    return Response(msgspec.json.encode(value), media_type="application/json", headers=NO_STORE)
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(msgspec.json.encode(value), status, media_type="application/json", headers=NO_STORE)
 
 
 async def short_body(request: Request, limit: int) -> bytes:

@@ -4,9 +4,11 @@ Even a count can reveal a hidden move, so members see none of it: the full text 
 credential, and only on the same machine, there is a short one that says whether the house is well.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Final
 
+from msgspec import Struct
 from starlette.requests import Request
 
 from cohabit.errors import PermissionDenied
@@ -14,10 +16,26 @@ from cohabit.faces.addresses import LOOPBACK
 from cohabit.faces.guard import bearer
 from cohabit.house.house import House
 from cohabit.house.nodes.cluster import Cluster
-from cohabit.house.nodes.numbers import Numbers, numbers_of
+from cohabit.house.nodes.numbers import Numbers, RoomNumbers, busiest, numbers_of
+from cohabit.house.readiness import READY
 
 PROXY_HEADERS = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 """Headers that reverse proxies add."""
+OF_WORKERS: Final = (
+    ("rooms", "gauge", "Open rooms, by worker."),
+    ("watchers", "gauge", "Live subscriptions, by worker."),
+    ("calls", "counter", "Calls since its start, by worker."),
+    ("resident_bytes", "gauge", "Memory, by worker."),
+    ("cpu_seconds", "counter", "CPU time, by worker."),
+)
+"""Fields of `Numbers`, their types and words."""
+OF_ROOMS: Final = (
+    ("calls", "counter", "Calls since the room was opened."),
+    ("entries", "counter", "Entries on record."),
+    ("members", "gauge", "Members."),
+    ("watchers", "gauge", "Live subscriptions."),
+)
+"""The same, of `RoomNumbers`."""
 
 
 async def metrics_for(house: House, request: Request) -> str:
@@ -29,7 +47,9 @@ async def metrics_for(house: House, request: Request) -> str:
         raise PermissionDenied("metrics require a token of a house host: cohabit token new NAME --host")
     parts = await numbers_by_worker(house)
     total = summed(parts)
-    return "\n".join(chain(_public_lines(house, total), _lines(total), _worker_lines(parts))) + "\n"
+    rooms = busiest(total.busiest, house.settings.metrics_rooms)
+    workers = _worker_lines(parts, house.readiness.workers())
+    return "\n".join(chain(_public_lines(house, total), _lines(total), workers, _room_lines(rooms))) + "\n"
 
 
 def _is_local(house: House, request: Request) -> bool:
@@ -67,17 +87,32 @@ def _lines(total: Numbers) -> Iterator[str]:
     yield from _one("cohabit_entries_total", "counter", "Entries on record.", total.entries)
     yield from _one("cohabit_calls_total", "counter", "Calls since the start.", total.calls)
     yield from _one("cohabit_commits_total", "counter", "Commits since the start.", total.commits)
+    yield from _one("cohabit_resident_bytes", "gauge", "Memory of all processes.", total.resident_bytes)
+    yield from _one("cohabit_cpu_seconds_total", "counter", "CPU time of all processes.", total.cpu_seconds)
     yield from _each("cohabit_refusals_total", "Calls that were refused, by code.", "code", total.refusals)
     yield from _each("cohabit_overload_total", "Refused under load, by kind.", "kind", total.overload)
 
 
-def _worker_lines(parts: Mapping[str, Numbers]) -> Iterator[str]:
-    """The same in each worker, where there are any."""
+def _worker_lines(parts: Mapping[str, Numbers], states: Mapping[str, str]) -> Iterator[str]:
+    """The same in each worker, where there are any. The front is one of the processes that use memory."""
+    if not states:
+        return
+    ready = {name: int(state == READY) for name, state in states.items()}
+    yield from _each("cohabit_worker_ready", "Whether a worker runs rooms.", "worker", ready, "gauge")
     workers = {name: part for name, part in parts.items() if name}
-    if workers:
-        rooms, calls = ({name: getattr(part, what) for name, part in workers.items()} for what in ("rooms", "calls"))
-        yield from _each("cohabit_worker_rooms", "Open rooms, by worker.", "worker", rooms, "gauge")
-        yield from _each("cohabit_worker_calls_total", "Calls since its start, by worker.", "worker", calls)
+    yield from _of_each("worker", OF_WORKERS, workers)
+
+
+def _room_lines(rooms: Sequence[RoomNumbers]) -> Iterator[str]:
+    """Of the rooms with the most calls. Their number is bounded by the setting ``metrics_rooms``."""
+    if rooms:
+        yield from _of_each("room", OF_ROOMS, {numbers.room: numbers for numbers in rooms})
+
+
+def _of_each(label: str, fields: Iterable[tuple[str, str, str]], things: Mapping[str, Struct]) -> Iterator[str]:
+    for field, kind, words in fields:
+        name = f"cohabit_{label}_{field}" + ("_total" if kind == "counter" else "")
+        yield from _each(name, words, label, {key: getattr(thing, field) for key, thing in things.items()}, kind)
 
 
 def _one(name: str, kind: str, words: str, value: float) -> Iterator[str]:
@@ -86,7 +121,7 @@ def _one(name: str, kind: str, words: str, value: float) -> Iterator[str]:
     yield f"{name} {value}"
 
 
-def _each(name: str, words: str, label: str, counts: Mapping[str, int], kind: str = "counter") -> Iterator[str]:
+def _each(name: str, words: str, label: str, counts: Mapping[str, float], kind: str = "counter") -> Iterator[str]:
     yield f"# HELP {name} {words}"
     yield f"# TYPE {name} {kind}"
     for value, count in sorted(counts.items()):

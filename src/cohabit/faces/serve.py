@@ -19,7 +19,7 @@ from cohabit.errors import BadArgs, Conflict
 from cohabit.faces.addresses import address
 from cohabit.faces.app import make_app
 from cohabit.faces.connections import Connections, HttpProtocol, ServerConfig, proxies
-from cohabit.faces.direct import DirectProtocol
+from cohabit.faces.while_valid import while_valid, ws_protocol
 from cohabit.house.house import House
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.settings import Settings
@@ -29,8 +29,9 @@ SWITCH_INTERVAL_S = 0.0005
 NEW_OBJECTS_PER_COLLECTION = 50_000
 """How many objects are created between two runs of the garbage collector. Python's default is 700: with a thousand
 connections, building one view for each would start several runs, which visit the connections again and again."""
-
-
+BACKLOG = 2048
+"""Connections that the system accepts for a server that is busy."""
+SECOND_HOUSE = "; a second house also needs a data folder of its own: --port N --data DIR"
 LOOPBACK = "127.0.0.1"
 
 
@@ -74,7 +75,7 @@ class SideServer:
             yield
             return
         connections = Connections(self.house.settings, self.house.clock, self.house.overload)
-        server = guest_server(self._app, connections)
+        server = guest_server(while_valid(self._app, self.house), connections)
         running = asyncio.ensure_future(server.serve(sockets=[self._listener]))
         try:
             yield
@@ -96,11 +97,11 @@ def side_servers(house: House) -> list[SideServer]:
 
 
 def bind(settings: Settings) -> socket.socket:
-    """The listening socket of a house. Checks the TLS files too, so that everything that can be missing is found before
-    a house is opened or a room created."""
+    """The socket of a house, which takes the port. Checks the TLS files too, so that everything that can be missing is
+    found before a house is opened or a room created. Connections are refused until `run_server`, so that a balancer
+    sends no request to a house that starts."""
     check_tls(settings)
-    second = "; a second house also needs a data folder of its own: --port N --data DIR"
-    return listen(settings.host, settings.port, more=second)
+    return bound(settings.host, settings.port, "--port", SECOND_HOUSE)
 
 
 async def serve(
@@ -145,17 +146,18 @@ def tuned() -> Iterator[None]:
 async def _serve_house(house: House, listener: socket.socket, ready: Callable[[str], None] | None, mcp: bool) -> None:
     port = listener.getsockname()[1]
     app = make_app(house, mcp=mcp)
-    config = ServerConfig(app, Connections(house.settings, house.clock, house.overload), **options(house.settings))
+    config = ServerConfig(app, Connections(house.settings, house.clock, house.overload), **options(house))
     house.gate.address = address(house.settings, port)
     server = Server(config, lambda: ready and ready(house.gate.address), app.stopping)
     await run_server(server, listener)
 
 
-def options(settings: Settings, *, tls: bool = True) -> dict[str, Any]:
+def options(house: House, *, tls: bool = True) -> dict[str, Any]:
     """The options of uvicorn with which a house is served."""
+    settings = house.settings
     return {
         "http": HttpProtocol,
-        "ws": DirectProtocol,
+        "ws": ws_protocol(house),
         "ws_max_size": settings.frame_limit,
         "ws_per_message_deflate": False,  # frames are small; compressing them per reader costs more than it saves
         "log_config": None,
@@ -171,6 +173,10 @@ def options(settings: Settings, *, tls: bool = True) -> dict[str, Any]:
 async def run_server(server: "GuestServer", listener: socket.socket) -> None:
     """Serve until the server stops by itself or this is cancelled. Its configuration is a ServerConfig."""
     assert isinstance(server.config, ServerConfig)
+    try:
+        listener.listen(BACKLOG)
+    except OSError as wrong:  # two programs may take a port, and the first that listens has it
+        raise _taken(listener.getsockname(), wrong, "--port", SECOND_HOUSE) from None
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(serving)
@@ -239,23 +245,29 @@ def guest_server(app: ASGIApp, connections: Connections) -> GuestServer:
     return GuestServer(config)
 
 
-def listen(host: str, port: int, option: str = "--port", more: str = "") -> socket.socket:
-    """A listening socket. ``option``: the option to mention if the port is in use; ``more``: what else to say then."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(
-        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
-    )  # explicit TCP, so asyncio sets TCP_NODELAY
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as wrong:
-        listener.close()
-        raise Conflict(
-            f"cannot listen on {host}:{port} ({wrong.strerror}); choose another port with {option}{more}"
-        ) from None
-    listener.listen(2048)
-    listener.setblocking(False)
+def listen(host: str, port: int, option: str = "--port") -> socket.socket:
+    """A listening socket. ``option``: the option to mention if the port is in use."""
+    listener = bound(host, port, option)
+    listener.listen(BACKLOG)
     return listener
+
+
+def bound(host: str, port: int, option: str, more: str = "") -> socket.socket:
+    """A socket with this address that does not listen yet. ``more``: what else to say if the port is in use."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # explicit TCP, so asyncio sets TCP_NODELAY
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+    except OSError as wrong:
+        made.close()
+        raise _taken((host, port), wrong, option, more) from None
+    made.setblocking(False)
+    return made
+
+
+def _taken(name: Sequence[Any], wrong: OSError, option: str, more: str) -> Conflict:
+    return Conflict(f"cannot listen on {name[0]}:{name[1]} ({wrong.strerror}); choose another port with {option}{more}")
 
 
 def check_tls(settings: Settings) -> None:

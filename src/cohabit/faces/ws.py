@@ -26,6 +26,7 @@ from cohabit.faces.guard import bearer
 from cohabit.faces.unfinished import Unfinished
 from cohabit.house.house import House
 from cohabit.house.running.calls import Call
+from cohabit.house.store.identities import WATCH_LINK
 from cohabit.house.streams.media import MediaReader, is_media
 from cohabit.house.streams.subscriptions import Subscription
 from cohabit.model.identity import Credential
@@ -37,6 +38,8 @@ MAX_PENDING_CALLS = 256
 MAX_PENDING_BYTES = 4 * 1024 * 1024
 """Maximum size of the pending calls of a connection."""
 AUTH_MS = 10_000
+WATCHING = "watching"
+"""The subprotocol of a page: until it acts, its member leaves the seat to the agent that plays it."""
 CLOSE = {"UNAUTHORIZED": 4401, "BUSY": 4408, "DISABLED": 1012, "QUARANTINED": 1011, "TOO_LARGE": 1009}
 
 
@@ -96,7 +99,7 @@ class WsFace:
     def __init__(self, house: House, connect: "Callable[..., Connection] | None" = None) -> None:
         self.house = house
         self._connect = connect or Connection
-        self._open: dict[bytes, int] = {}  # connections, by credential
+        self._open: dict[bytes, int] = {}  # connections, by token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] != "/ws":
@@ -119,7 +122,8 @@ class WsFace:
             await connection.close(internal_error(bug, "a WebSocket"))
 
     async def _run(self, connection: "Connection", credential: Credential) -> None:
-        key, limit = credential.hash, self.house.settings.connections_per_member
+        key, settings = credential.counted_as, self.house.settings
+        limit = settings.watchers_limit if credential.label == WATCH_LINK else settings.connections_per_member
         if self._open.get(key, 0) >= limit:
             self.house.overload.add("token")
             raise Busy(f"this token already has {limit} connections; close one first")
@@ -145,7 +149,7 @@ class Connection:
     __slots__ = (
         "_behind", "_caught_up", "_direct", "_ends_in", "_media", "_pending", "_pending_bytes", "_receive", "_replies",
         "_reply_bytes", "_send", "_subscriptions", "_tasks", "_unfinished", "_write_now", "_writing", "credential",
-        "ending", "house",
+        "ending", "house", "watching",
     )  # fmt: skip
 
     def __init__(self, house: House, receive: Receive, send: Send, direct: DirectProtocol | None = None) -> None:
@@ -168,14 +172,16 @@ class Connection:
         self.ending: CohabitError | None = None
         self._ends_in: str | None = None  # the room whose subscription has ended
         self.credential: Credential
+        self.watching = False
 
     # -- authentication --------------------------------------------------------------------------
     async def identify(self, scope: Scope, offered: list[str]) -> Credential:
         """By header, by the subprotocol ``bearer.TOKEN`` (browsers), or by a first frame ``{"auth": token}``."""
+        self.watching = WATCHING in offered
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         token = bearer(headers) or next((p.removeprefix("bearer.") for p in offered if p.startswith("bearer.")), None)
         if token is not None:
-            return self._identify(token)
+            return await self._identify(token)
         waiting = asyncio.ensure_future(self._read())
         clock = self.house.clock
         late = clock.call_at(clock.now() + AUTH_MS, lambda: _cancel(waiting))
@@ -185,13 +191,14 @@ class Connection:
             raise Unauthorized('missing token: the first frame must be {"auth": "TOKEN"}') from None
         finally:
             late.cancel()
-        credential = self._identify(request.auth)
+        credential = await self._identify(request.auth)
         frame = _encode({"id": request.id, "ok": True, "result": {"authenticated": True}})
         self.house.door.sends(credential, None, "protocol", len(frame))
         await self._text(frame)
         return credential
 
-    def _identify(self, token: str | None) -> Credential:
+    async def _identify(self, token: str | None) -> Credential:
+        await self.house.sign_in(token)
         return self.house.identify(token)
 
     # -- calls ------------------------------------------------------------------------------------
@@ -286,6 +293,7 @@ class Connection:
                 request.args,
                 request.key,
                 partial(into_frame, request.id),
+                self.watching,
             )
         except CohabitError as refusal:
             self._write_reply(reply_frame(request.id, refusal, None))  # it was counted
@@ -326,7 +334,12 @@ class Connection:
         try:
             args = msgspec.convert(request.args or {}, SubscribeArgs)
             subscription = await self.house.subscribe(
-                self.credential, request.room, args.cursor, views=args.views, deliver=self._deliver
+                self.credential,
+                request.room,
+                args.cursor,
+                views=args.views,
+                deliver=self._deliver,
+                watching=self.watching,
             )
             await subscription.prepare()
         except msgspec.ValidationError as wrong:

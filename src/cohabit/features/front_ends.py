@@ -1,44 +1,34 @@
-"""Commands for what shows a room to people: next_view for the front end of a world, view_notes for the page."""
+"""Commands for what shows a room to people: next_view, scene and keys for front ends, view_notes for the page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Annotated, Any, cast
+from weakref import WeakKeyDictionary
 
 from msgspec import Meta, Struct, field
 from msgspec.json import encode
 
+from cohabit.model.seat import Eye
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Ready, WaitMs, command
 from cohabit.room.feature import Feature
-from cohabit.room.seeing.looking import CAN_VIEW, ViewReply
-from cohabit.room.seeing.view import players_of
+from cohabit.room.seeing.looking import CAN_VIEW
+from cohabit.room.seeing.next_view import NextView, view_for, view_id
 from cohabit.room.state import Member
-from cohabit.world import Pace, World
-
-
-def _view_id(room: BaseRoom, member: Member) -> str:
-    """A digest of what a member sees. It fits no other view, and says nothing that the member has not seen."""
-    return blake2b(encode(room.view(member)), digest_size=6).hexdigest()
+from cohabit.world import Pace, World, overridden
 
 
 def _until_changed(room: BaseRoom, member: Member, args: Mapping[str, Any]) -> Ready:
     """Until the view differs from the one that the caller has."""
-    return lambda room, member: _view_id(room, member) != args["since"]
+    return lambda room, member: view_id(room.view(member)) != args["since"]
 
 
 def _has_front_end(world: type[World], pace: Pace) -> bool:
-    return bool(world.spec.front_end)
+    return world.spec.has_front_end
 
 
 def _never(result: Any) -> bool:
     return False
-
-
-class NextView(ViewReply, omit_defaults=True):
-    """A whole view, and the handles of the members who hold the seats. ``seat`` is the member's own."""
-
-    players: dict[str, str] = field(default_factory=dict)
-    seat: str | None = None
 
 
 @command(
@@ -57,11 +47,94 @@ def next_view(
     wait_ms: WaitMs = 0,
 ) -> NextView:
     """Wait until your view differs from the view `since`, even by your own action. Returns the whole view."""
-    room, me, seen = ctx.room, ctx.member, ctx.room.view(ctx.member)
-    return NextView(
-        seen.text, seen.to_move, room.is_turn_of(me), seen.observation, seen.over, seen.paused, seen.tick,
-        seen.total_reward, id=_view_id(room, me), players=players_of(room.state), seat=me.seat,
-    )  # fmt: skip
+    return view_for(ctx.room, ctx.room.eye_of(ctx.member), ctx.member)
+
+
+# -- what is drawn besides the view -----------------------------------------------------------------
+SCENES_KEPT = 32
+"""How many earlier scenes of one eye a client may name to get only what has changed since."""
+
+
+class ShownScene:
+    """The scene of one eye: the layers as they are now, and in which of its versions each of them changed."""
+
+    def __init__(self) -> None:
+        self._moment: object = None
+        self._version = 0
+        self._layers: dict[str, tuple[bytes, int]] = {}  # the digest of each layer, and the version that changed it
+        self._versions: dict[str, int] = {}  # by id, the oldest first
+        self._now: Mapping[str, Any] = {}
+        self._id = ""
+
+    def update(self, moment: object, draw: Callable[[], Mapping[str, Any]]) -> None:
+        if moment == self._moment:
+            return
+        now = draw()
+        digests = {name: blake2b(encode(layer), digest_size=8).digest() for name, layer in now.items()}
+        self._version += 1
+        fresh = {name: (digest, self._version) for name, digest in digests.items()}
+        same = {name: known for name, known in self._layers.items() if known[0] == digests.get(name)}
+        self._layers = fresh | same
+        self._id = blake2b(b"".join(name.encode() + digests[name] for name in sorted(now)), digest_size=6).hexdigest()
+        self._versions.pop(self._id, None)  # it may look as it did before
+        self._versions[self._id] = self._version
+        if len(self._versions) > SCENES_KEPT:
+            del self._versions[next(iter(self._versions))]
+        self._now, self._moment = now, moment
+
+    def since(self, known: str) -> "Scene":
+        version = self._versions.get(known)
+        if version is None:
+            return Scene(self._id, dict(self._now))
+        changed = {name: self._now[name] for name, (_, changed) in self._layers.items() if changed > version}
+        return Scene(self._id, changed, known, sorted(self._layers))
+
+
+class Scene(Struct, omit_defaults=True):
+    """Layers of a scene by name. ``since``: only those that have changed since that scene; then ``names`` are all
+    layers that there are now."""
+
+    id: str
+    layers: dict[str, Any]
+    since: str = ""
+    names: list[str] = field(default_factory=list)
+
+
+_scenes: WeakKeyDictionary[BaseRoom, dict[Eye, ShownScene]] = WeakKeyDictionary()
+"""By room and eye: members who see the same share the work. Not part of the room's state."""
+
+
+def _has_scene(world: type[World], pace: Pace) -> bool:
+    return "scene" in overridden(world)
+
+
+@command(category="read", needs=CAN_VIEW, only_if=_has_scene, for_model=False, for_front_end=True, sends="views")
+def scene(ctx: Context, since: Annotated[str, Meta(description="the `id` of the scene that you have")] = "") -> Scene:
+    """What the front end of this world draws besides the view: only the layers that have changed since `since`."""
+    room, eye = ctx.room, ctx.room.eye_of(ctx.member)
+    shown = _scenes.setdefault(room, {}).setdefault(eye, ShownScene())
+    shown.update(room.moment, lambda: room.world.scene(eye))
+    return shown.since(since)
+
+
+class Key(Struct):
+    key: str
+    action: str
+    params: dict[str, Any]
+
+
+class Keys(Struct):
+    keys: list[Key]
+
+
+def _has_keys(world: type[World], pace: Pace) -> bool:
+    return bool(world.keys)
+
+
+@command(category="read", needs=CAN_VIEW, only_if=_has_keys, for_model=False, for_front_end=True)
+def keys(ctx: Context) -> Keys:
+    """The keys of a keyboard with which people play this world, and the action of each."""
+    return Keys([Key(key, action.name, dict(action.parameters)) for key, action in ctx.room.world.keys.items()])
 
 
 class ViewNotes(Struct):

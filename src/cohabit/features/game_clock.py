@@ -114,7 +114,21 @@ class SpeedSet(Struct):
     previous: str
 
 
-@command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
+def _is_offered_speed(room: BaseRoom, member: Member) -> bool:
+    """To a host, and to a player who plays alone or against bots: the speed of a game is a matter of all its players.
+    Others may set it and are not offered it; clients of WorldBox do, for example."""
+    if C.CONTROL_WORLD in member.held:
+        return True
+    return not any(m.seat is not None and m is not member and not m.played_by_bot for m in room.state.members.values())
+
+
+@command(
+    category="control",
+    needs=C.ADVANCE_TIME,
+    records=True,
+    only_if=_has_clock,
+    offered_if=_is_offered_speed,
+)
 def set_speed(ctx: Context, speed_id: Annotated[str, Meta(description="the id of a speed, such as x5")]) -> SpeedSet:
     """Set how fast the world's time runs."""
     speeds = ctx.room.features.speeds

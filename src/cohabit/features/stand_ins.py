@@ -1,8 +1,8 @@
 """A person and an agent on one seat: take_over and hand_back.
 
-A member whose seat an agent plays takes it over by connecting, and the agent returns when the member has been away for
-a while. With `hand_back` it returns at once, and the member can stay and watch; coming
-again later takes the seat over.
+A member whose seat an agent plays takes it over by connecting, or by its first action if it connects with the page, and
+the agent returns when the member has been away for a while. With `hand_back` it returns at once, and the member can
+stay and watch; coming again later takes the seat over.
 """
 
 from collections.abc import Iterator

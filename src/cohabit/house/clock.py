@@ -16,19 +16,27 @@ class Timer(Protocol):
 class Clock(Protocol):
     """Milliseconds since 1970, and timers."""
 
-    def now(self) -> int: ...
+    def now(self) -> int:
+        """It never goes backwards, and only by this clock do things of the house happen and end."""
+
+    def time_of_day(self) -> int:
+        """What the clocks of others say now, for times that others have set. It may jump."""
 
     def call_at(self, at: int, then: Callable[[], None]) -> Timer: ...
 
 
 class SystemClock:
-    """The system clock. It never goes backwards within a run, even if the system time is changed."""
+    """The system clock. It never goes backwards within a run, even if the system time is changed. It stands still while
+    the machine is suspended."""
 
     def __init__(self) -> None:
         self._offset = time.time_ns() // 1_000_000 - time.monotonic_ns() // 1_000_000
 
     def now(self) -> int:
         return self._offset + time.monotonic_ns() // 1_000_000
+
+    def time_of_day(self) -> int:
+        return time.time_ns() // 1_000_000
 
     def call_at(self, at: int, then: Callable[[], None]) -> Timer:
         return asyncio.get_running_loop().call_later(max(0, at - self.now()) / 1000, then)

@@ -45,11 +45,25 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     workers: Annotated[
         int, _doc("processes that run the rooms; 1: the process that also accepts the connections", ge=1, le=256)
     ] = 1
+    houses_address: Annotated[
+        str,
+        _doc(
+            "HOST:PORT on which other houses with the same PostgreSQL store reach this one, in a private network; "
+            "together they are one cluster. Empty: this house is alone"
+        ),
+    ] = ""
+    houses_key: Annotated[
+        str,
+        _doc("secret that the houses of a cluster share, at least 16 characters; set it in the environment"),
+    ] = ""
     worker_timeout_s: Annotated[
         float, _doc("a worker that does not answer for this long is killed, and its rooms open in the others", ge=0.5)
     ] = 10.0
     worker_memory_mb: Annotated[
         int, _doc("a worker that uses more memory than this is killed, on Linux; 0: no limit", ge=0)
+    ] = 0
+    metrics_rooms: Annotated[
+        int, _doc("rooms that /metrics names, those with the most calls; 0: none", ge=0, le=1_000)
     ] = 0
     public_url: Annotated[str, _doc("address that clients see, behind a reverse proxy")] = ""
     proxies: Annotated[
@@ -64,6 +78,20 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     allowed_hosts: Annotated[str, _doc("further Host names to accept, separated by commas")] = ""
     allowed_origins: Annotated[str, _doc("further browser Origins to accept, separated by commas")] = ""
     log_level: Annotated[str, _doc("debug, info, warning or error")] = "info"
+    oauth_issuer: Annotated[
+        str, _doc("address of the identity provider whose access tokens sign people in (OAuth 2.1); empty: none")
+    ] = ""
+    oauth_audience: Annotated[
+        str, _doc("audience that access tokens must have; by default the address of the house (see public_url)")
+    ] = ""
+    oauth_scopes: Annotated[str, _doc("scopes that an access token must have, separated by commas")] = ""
+    oauth_require: Annotated[
+        str, _doc("claims of which an access token must have one, as CLAIM=VALUE, separated by semicolons")
+    ] = ""
+    oauth_roles: Annotated[
+        str,
+        _doc("roles that claims give in rooms, as CLAIM=VALUE -> ROLE in ROOM, separated by semicolons; see oauth.md"),
+    ] = ""
     body_limit: Annotated[int, _doc("largest request body, in bytes", ge=1024)] = 4 * 1024 * 1024
     frame_limit: Annotated[int, _doc("largest WebSocket frame from a client, in bytes", ge=1024)] = 1024 * 1024
     header_limit: Annotated[int, _doc("largest headers of a request, in bytes", ge=1024)] = 32 * 1024
@@ -115,6 +143,9 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         int, _doc("maximum queued bytes of all subscriptions; the slowest reader is disconnected", ge=1024)
     ] = 256 * 1024**2
     connections_per_member: Annotated[int, _doc("WebSocket connections, and MCP sessions, per token", ge=1)] = 20
+    watchers_limit: Annotated[
+        int, _doc("WebSocket connections with the link of a room with which anybody watches", ge=1)
+    ] = 500
     egress_budget: Annotated[
         int,
         _doc(
@@ -188,6 +219,27 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         host = f"[{host}]" if ":" in host else host
         return f"{'https' if self.tls_cert else 'http'}://{host}:{self.port}"
+
+
+MIN_KEY_CHARACTERS = 16
+
+
+def check_houses(settings: Settings) -> None:
+    """Raise BAD_ARGS if a house with these settings cannot be part of a cluster. Messages never have the key."""
+    if not settings.houses_address:
+        if settings.houses_key:
+            raise BadArgs("houses_key needs houses_address: HOST:PORT on which the other houses reach this one")
+        return
+    host, _, port = settings.houses_address.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise BadArgs(f"houses_address: {settings.houses_address!r} is not HOST:PORT, such as 10.0.0.5:8730")
+    if not settings.store:
+        raise BadArgs("houses_address needs store: the PostgreSQL database that all houses of the cluster share")
+    if len(settings.houses_key) < MIN_KEY_CHARACTERS:
+        raise BadArgs(
+            f"houses_address needs houses_key: a secret of at least {MIN_KEY_CHARACTERS} characters, the same in every "
+            "house of the cluster. Set COHABIT_HOUSES_KEY"
+        )
 
 
 def split_names(names: str) -> list[str]:

@@ -18,7 +18,7 @@ from typing import Any, Literal, Self
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.brain import parse_brain
+from cohabit.agents.brain import is_command, parse_brain
 from cohabit.agents.isolated import made_once
 from cohabit.agents.secrets import in_public
 from cohabit.agents.wire import Facts
@@ -28,7 +28,7 @@ from cohabit.lab.game import MAX_DECISIONS, STEP_TICKS, GameSpec
 from cohabit.model.strict_json import parse_document
 from cohabit.model.suggest import nearest
 from cohabit.model.validation_errors import in_words
-from cohabit.registry import check_plays, is_file_source, make_world
+from cohabit.registry import absolute_brain, check_plays, is_file_source, make_world
 
 MAX_GAMES = 1_000_000
 MAX_PERMUTED = 5
@@ -170,7 +170,9 @@ class Design(Description, frozen=True, kw_only=True):
 
 
 def located(name: str, folder: str) -> str:
-    """A brain or a world whose file is found from anywhere."""
+    """A brain or a world whose files are found from anywhere."""
+    if is_command(name):
+        return absolute_brain(name, Path(folder)) or name
     if ".py" not in name:
         return name
     path, dot, rest = name.partition(".py")
@@ -418,5 +420,5 @@ def location(where: str) -> Iterator[None]:
 
 
 def is_file(source: str) -> bool:
-    """Whether a world or a brain comes from a file."""
-    return is_file_source(source.partition("?")[0])
+    """Whether a world or a brain comes from a file of ours to import; a program is none."""
+    return not is_command(source) and is_file_source(source.partition("?")[0])

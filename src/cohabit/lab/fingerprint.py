@@ -76,6 +76,8 @@ def _of_player(design: Design, player: str, find: Callable[[str], str]) -> dict[
     if is_foreign(brain):
         files = [Path(file) for file in facts_of(name).files]
         about["code"] = code_of_files(files)
+        if brain.is_command:
+            return about
         installed = installed_brains().get(brain.kind, "").partition(":")[0].partition(".")[0]
         return about | (_packages_of(files[0]) if brain.is_file else {"packages": {installed: _version_of(installed)}})
     about["code"] = code_of(type(make_agent(name, "fingerprint")))

@@ -143,6 +143,16 @@ def read_record(folder: Path, game: str) -> Iterator[Line]:
     )
 
 
+def lines_of(record: bytes, game: str) -> list[Line]:
+    """The record of a game that is in memory, with its chain of digests verified."""
+    name = Path(f"{game}.jsonl")
+    try:
+        lines = msgspec.json.Decoder(RecordLine).decode_lines(record)
+    except msgspec.MsgspecError as wrong:
+        raise RecordCorrupt(f"{name} cannot be read: {wrong}") from None
+    return list(read_lines(((line.seq, bytes(line.entry), _digest(name, line)) for line in lines), -1, GENESIS))
+
+
 def _digest(path: Path, line: RecordLine) -> bytes:
     try:
         return bytes.fromhex(line.digest)

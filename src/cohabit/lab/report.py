@@ -5,7 +5,7 @@ It has no dates. Only the seconds per decision differ between two runs of the sa
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,12 +13,14 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.decision import FAILURES, OUTCOMES, Tally
+from cohabit.errors import CohabitError
 from cohabit.lab import failures, plots
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, between_conditions, level_text
 from cohabit.lab.curves import Curves, curves
 from cohabit.lab.design import MAX_GAMES, Design, WorldPlan
 from cohabit.lab.estimates import Estimate
 from cohabit.lab.files import write_atomically
+from cohabit.lab.folder import DecisionLine
 from cohabit.lab.game import GameResult
 from cohabit.lab.page import Cell, alarm, details, figure, html_page, note, table
 from cohabit.lab.ratings import can_rate, rate
@@ -35,6 +37,9 @@ MAX_LEFT_OUT = 3
 """How many games without a curve are named."""
 MAX_LISTED = 500
 """How many games the page lists; the tables have all of them."""
+REPLAYS = "replays"
+MAX_REPLAYS, MAX_REPLAYED, REPLAY_FRAMES = 40, 20_000, 500
+"""How many games are written as replays, how many entries these have together, and how many frames each replay has."""
 
 
 class Report(Struct, frozen=True):
@@ -51,8 +56,42 @@ def write_report(results: Results, folder: Path, *, tables: bool = True) -> Repo
     path = folder / REPORT_FILE
     conditions = analyse(results.games, results.timings())
     over_time = _over_time(results, conditions)
-    write_atomically(path, _page(results, conditions, over_time, tables).encode())
+    write_replays(results, folder)
+    write_atomically(path, _page(results, conditions, over_time, tables, folder).encode())
     return Report(path, _left_out({game: why for each in over_time for game, why in each.left_out.items()}))
+
+
+def write_replays(results: Results, folder: Path) -> None:
+    """Write the first games as HTML files beside the page, as far as their records are kept and can be replayed."""
+    if results.folder is None:
+        return
+    (folder / REPLAYS).mkdir(exist_ok=True)
+    games = list(takewhile(_Budget(MAX_REPLAYED).takes, results.games[:MAX_REPLAYS]))
+    decisions: dict[str, list[DecisionLine]] = {game.spec.id: [] for game in games}
+    for line in results.decisions():
+        if line.game in decisions:
+            decisions[line.game].append(line)
+    for name, made in decisions.items():
+        path = folder / REPLAYS / f"{name}.html"
+        try:
+            write_atomically(path, results.replay(name, frames=REPLAY_FRAMES, decisions=made).html().encode())
+        except (CohabitError, OSError):  # the world has changed since, or the file: the report is about the results
+            path.unlink(missing_ok=True)
+
+
+class _Budget:
+    """Takes games until they have so many entries together."""
+
+    def __init__(self, entries: int) -> None:
+        self._left = entries
+
+    def takes(self, game: GameResult) -> bool:
+        self._left -= game.entries
+        return self._left >= 0
+
+
+def _replay_path(game: GameResult) -> str:
+    return f"{REPLAYS}/{game.spec.id}.html"
 
 
 def problems_of(results: Results) -> list[str]:
@@ -67,7 +106,7 @@ def problems_of(results: Results) -> list[str]:
 def page(results: Results) -> str:
     """The HTML page."""
     conditions = analyse(results.games, results.timings())
-    return _page(results, conditions, _over_time(results, conditions), tables=True)
+    return _page(results, conditions, _over_time(results, conditions), tables=True, folder=results.folder)
 
 
 def _over_time(results: Results, conditions: Sequence[ConditionResults]) -> list[Curves]:
@@ -90,7 +129,14 @@ def _left_out(games: Mapping[str, str]) -> str:
     return f"{_plural(len(games), 'game')} without a curve: {named}{more}"
 
 
-def _page(results: Results, conditions: Sequence[ConditionResults], over_time: Sequence[Curves], tables: bool) -> str:
+def _page(
+    results: Results,
+    conditions: Sequence[ConditionResults],
+    over_time: Sequence[Curves],
+    tables: bool,
+    folder: Path | None,
+) -> str:
+    """``folder``: of the page; what is beside it is linked."""
     colours = plots.colours_of(results.design.every_player())
     problems = results.commonest_problems()
     parts = [_top(results, conditions), _overview(results, conditions)]
@@ -98,7 +144,12 @@ def _page(results: Results, conditions: Sequence[ConditionResults], over_time: S
         _condition(results, found, its_curves, number, colours, problems)
         for number, (found, its_curves) in enumerate(zip(conditions, over_time, strict=True))
     ]
-    parts += [_ratings(conditions, colours), _factors(conditions), _games(results), _methods(results.design, tables)]
+    parts += [
+        _ratings(conditions, colours),
+        _factors(conditions),
+        _games(results, folder),
+        _methods(results.design, tables),
+    ]
     return html_page(results.design.name, parts)
 
 
@@ -379,15 +430,18 @@ def _factors(conditions: Sequence[ConditionResults]) -> str:
     return "<h2>Between conditions</h2>\n" + note(TEXTS["between"]) + table(head, rows, 3)
 
 
-def _games(results: Results) -> str:
+def _games(results: Results, folder: Path | None) -> str:
+    replays = [_replay_path(game) for game in results.games[:MAX_REPLAYS]] if folder is not None else []
+    beside = {path for path in replays if folder is not None and (folder / path).exists()}
     more = len(results.games) - MAX_LISTED
     left_out = f" The first {MAX_LISTED} are listed; {more:,} more are in the tables." if more > 0 else ""
-    rows = "".join(map(_game_row, results.games[:MAX_LISTED]))
+    rows = "".join(_game_row(game, beside) for game in results.games[:MAX_LISTED])
+    watch = " <b>watch</b> opens one in the browser, with the reasons of its players." if beside else ""
     head = "".join(f"<th>{name}</th>" for name in ("game", "result (seat: player score)", "ended", "failed"))
     return (
         '<h2 id="games">Games</h2>\n'
         + note(
-            "Every game was recorded and can be watched again. In the folder of the run: "
+            f"Every game was recorded and can be watched again.{watch} In the folder of the run: "
             "<code>cohabit replay records/GAME.jsonl</code>; with <code>--every</code> it shows each step, and "
             f"<code>cohabit verify</code> checks the record.{left_out}"
         )
@@ -396,7 +450,7 @@ def _games(results: Results) -> str:
     )
 
 
-def _game_row(game: GameResult) -> str:
+def _game_row(game: GameResult, beside: set[str]) -> str:
     best = winners(game)
     players = " · ".join(
         f"{'<b>' if best == [i] else ''}{escape(seat)}: {escape(name)} {_number(score)}{'</b>' if best == [i] else ''}"
@@ -406,6 +460,8 @@ def _game_row(game: GameResult) -> str:
     path = f"records/{game.spec.id}.jsonl"
     failed = f'<td class="bad">{failures}</td>' if failures else "<td>0</td>"
     link = f'<a href="{escape(quote(path))}" title="cohabit replay {escape(path)}">{escape(game.spec.id)}</a>'
+    if (replay := _replay_path(game)) in beside:
+        link += f' <a href="{escape(quote(replay))}"><b>watch</b></a>'
     return f"<tr><td>{link}</td><td>{players}</td><td>{game.ended}</td>{failed}</tr>\n"
 
 

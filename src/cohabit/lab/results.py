@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from cohabit.agents.decision import FAILURES, Tally
-from cohabit.errors import BadArgs
+from cohabit.errors import BadArgs, CohabitError, UnknownAsset
+from cohabit.film_html import Replay
 from cohabit.lab import folder as stored
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, condition_of
 from cohabit.lab.design import Design
@@ -25,6 +26,8 @@ HEADINGS = (
 )  # fmt: skip
 ROUNDING, ROUNDING_SUM = 1e-9, 1e-6
 """Dollars by which sums of the same costs may differ: of a player, and of a run."""
+MAX_FRAMES, NOTEBOOK_FRAMES = 2_000, 300
+"""How many frames a replay has, and the one that is shown with the results."""
 MAX_PROBLEM = 200
 """How many characters of a player's commonest problem are shown."""
 
@@ -88,6 +91,21 @@ class Results:
     def record(self, game: str) -> bytes:
         """The record of a game, as `cohabit replay` reads it from a file."""
         return stored.record_path(self.folder, game).read_bytes() if self.folder is not None else self._records[game]
+
+    def replay(
+        self, game: str | int = 0, *, frames: int = MAX_FRAMES, decisions: Sequence[DecisionLine] | None = None
+    ) -> Replay:
+        """A game to watch again, by its id or number. In a notebook it shows itself; ``save`` writes an HTML file.
+        ``decisions``: those of the game, if they were read already."""
+        found = self.games[game] if isinstance(game, int) else next((g for g in self.games if g.spec.id == game), None)
+        if found is None:
+            raise UnknownAsset(f"there is no game {game!r} in these results")
+        from cohabit.lab.films import replay_of  # takes as long to import as the rest of the lab
+
+        name = found.spec.id
+        if decisions is None:
+            decisions = [line for line in self.decisions() if line.game == name]
+        return replay_of(found, stored.lines_of(self.record(name), name), decisions, self.worlds, frames)
 
     # -- what came of it --------------------------------------------------------------------------
     def conditions(self) -> list[ConditionResults]:
@@ -175,7 +193,17 @@ class Results:
     def _repr_html_(self) -> str:
         problems = "".join(f'<p style="color:#b00020">{escape(text)}</p>' for text in self.problems())
         notes = "".join(f"<p>{escape(text)}.</p>" for text in self.notes())
-        return f"{table(HEADINGS, self.rows())}{notes}{problems}"
+        return f"{table(HEADINGS, self.rows())}{notes}{problems}{self._first_game()}"
+
+    def _first_game(self) -> str:
+        """The first game, to watch again; why not, if it cannot be."""
+        if not self.games:
+            return ""
+        try:
+            shown = self.replay(0, frames=NOTEBOOK_FRAMES)._repr_html_()
+        except (CohabitError, OSError) as wrong:
+            return f"<p>The first game cannot be shown: {escape(str(wrong))}</p>"
+        return f"<p>The first game; <code>.replay(number)</code> shows another one.</p>{shown}"
 
     def plot(self) -> Any:
         """The mean score of each player with its 95 % interval over seeds, in each condition. Needs matplotlib."""

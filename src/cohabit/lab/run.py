@@ -64,8 +64,8 @@ def run(
     opened = nullcontext() if folder is None else stored.open_folder(folder, design, fingerprints(design), specs)
     with quiet(), opened as kept:
         results = Results(design, kept.games if kept else [], folder=folder, planned=len(specs))
+        results.worlds = sorted({located(spec.world, design.folder) for spec in specs})
         if kept:
-            results.worlds = sorted({located(spec.world, design.folder) for spec in specs})
             results.spent = stored.read_spending(kept.folder)
         on_game(len(results.games), len(specs))
         batches = _batches(context, specs[len(results.games) :], workers, count, results, on, made)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from cohabit.errors import UnknownAsset
 from cohabit.lab.estimates import MIN_SAMPLE
 from cohabit.model.stream import Stream
-from cohabit.registry import find_world, is_file_source
+from cohabit.registry import find_world, is_code_source
 from cohabit.world import World, overridden
 
 RESAMPLES = 1000
@@ -31,7 +31,7 @@ class Summary(NamedTuple):
 def with_summary(world: str) -> type[World] | None:
     """The world, if it has figures of its own. A folder of results can come from anybody: worlds in files are not
     loaded, and others may not be installed."""
-    if is_file_source(world):
+    if is_code_source(world):
         return None
     try:
         found = find_world(world)

@@ -41,6 +41,21 @@ class Credential(Struct, omit_defaults=True):
     revoked: bool = False
     ended: Ended | Literal[""] = ""
     """Why it was revoked, if its member is gone. Until it expires, it shows and deletes the data of its owner."""
+    oauth: Literal["", "account", "token"] = ""
+    """``account``: as long as it is valid, its identity may sign in with OAuth. No token has its hash. ``token``: an
+    access token that was accepted. It is not stored."""
+    roles: dict[str, str] = {}
+    """Of an access token: the role that it gives in each of these rooms; ``*`` stands for every room."""
+
+    @property
+    def counted_as(self) -> bytes:
+        """Whose limits apply. A token has limits of its own; a client that signs in with OAuth gets a new token every
+        few minutes, so all access tokens of an identity share theirs."""
+        return self.identity.encode() if self.oauth == "token" else self.hash
+
+    def role_in(self, room: str) -> str | None:
+        """The role that an access token gives in a room."""
+        return self.roles.get(room) or self.roles.get("*")
 
 
 class Invite(Struct, frozen=True, omit_defaults=True):
@@ -51,7 +66,7 @@ class Invite(Struct, frozen=True, omit_defaults=True):
     """
 
     id: str
-    hash: bytes
+    hash: bytes  # of its signed token
     room: str
     by: str  # the member who invites
     handle: str
@@ -68,3 +83,5 @@ class Invite(Struct, frozen=True, omit_defaults=True):
     revoked: bool = False
     may: tuple[str, ...] | None = None  # exactly these capabilities, instead of a role
     member_expires_in_s: int | None = None  # after joining, the member's permissions last this long
+    code: bytes = b""  # the hash of the short code in its link, which stands for its token
+    watches: bool = False  # it is the link of a room with which anybody watches

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from cohabit.bodies import EmbodiedWorld
-from cohabit.errors import UnknownAsset
+from cohabit.errors import Busy, UnknownAsset
 from cohabit.features.visits.state import VISITS
+from cohabit.house.calls.across import moving_rooms
 from cohabit.model.suggest import nearest
 from cohabit.model.travel import Travel
 from cohabit.nexus.values import GameInfo, Status
@@ -62,6 +63,8 @@ def _status(runner: "RoomRunner") -> Status:
 def find_game(house: "Services", game_id: str) -> "RoomRunner":
     """The room of a game."""
     runner = house.rooms.get(game_id)
+    if runner is None and moving_rooms(house):  # whatever its name: private rooms stay unknown
+        raise Busy("rooms of this house are being opened, perhaps this game too; try again soon", retry_after_s=1)
     if runner is None or VISITS.read(runner.room.state).nexus is None:
         known = [game.id for game in games_of(house)]
         raise UnknownAsset(

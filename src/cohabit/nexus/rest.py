@@ -83,7 +83,9 @@ async def answer(house: House, asked: Asked) -> Answer:
         case ["transit", "exit"]:
             routes = {"POST": caller.exit}
         case _:
-            raise errors.UnknownCommand(f"there is no /{'/'.join(asked.path)[:200]}; the routes are in docs/nexus.md")
+            raise errors.UnknownCommand(
+                f"there is no /{'/'.join(asked.path)[:200]}; the routes are in docs/nexus-rest.md"
+            )
     if asked.method not in routes:
         raise MethodNotAllowed(f"/{'/'.join(asked.path)[:200]} accepts {' and '.join(routes)}", allow=list(routes))
     return await routes[asked.method]()

@@ -22,6 +22,8 @@ from cohabit.features.visits.transit import Receipt
 from cohabit.features.visits.visits import in_another_game, ongoing
 from cohabit.house.access.credentials import revoke_and_store
 from cohabit.house.access.limited_keys import check_not_barred
+from cohabit.house.calls.across import is_on_its_way, moving_rooms
+from cohabit.house.clock import pause
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.remote import QueuedStep
 from cohabit.house.store.contract import Write
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
     from cohabit.house.running.runner import RoomRunner
 
 log = logging.getLogger("cohabit")
+LOOK_MS = 50
+"""Between two looks at which rooms are still being opened."""
 LABEL = "Nexus"
 """Of the tokens for games that the Nexus has issued."""
 
@@ -141,6 +145,7 @@ class Transit:
             if ticket and ticket != session.ticket:
                 raise errors.GameRejected(f"you are in the session {session.ticket}, not in {ticket[:100]}")
             runner = self.house.rooms.get(session.game)
+            self._check_not_moving(session.game)
             if runner is None or _is_offline(runner):
                 raise errors.Unreachable(
                     f"the game {session.game} is offline; try again when it is back, or return without anything with "
@@ -277,9 +282,15 @@ class Transit:
             runner = self.house.rooms.get(session.game)
             if runner is not None and not _is_offline(runner):
                 raise errors.GameRejected(f"the game {session.game} is online; leave it there with `exit_game`")
+            self._check_not_moving(session.game)
             given_up = {**profile.given_up, session.ticket: session}
             await self.profiles.save(replace(profile, session=None, given_up=given_up))
             return await self._followed(identity)
+
+    def _check_not_moving(self, game: str) -> None:
+        """Refuse to decide anything about a game that is about to be in the process of the Nexus."""
+        if game not in self.house.rooms and is_on_its_way(self.house, game):
+            raise errors.Busy(f"the game {game} is being opened in another process; try again soon", retry_after_s=1)
 
     async def _forget(self, profile: Profile) -> Profile:
         """The game does not know of the session any more."""
@@ -289,8 +300,11 @@ class Transit:
 
     # -- following --------------------------------------------------------------------------------
     async def recover(self) -> None:
-        """After a start: bring everything to its end that was under way."""
+        """After a start: bring everything to its end that was under way. If another process had the Nexus before, its
+        games are opened at the same time: one of them may have a visit that no profile knows of."""
         await self.house.rooms.all_open.wait()
+        while any(room != self._room for room in moving_rooms(self.house)):
+            await pause(self.house.clock, LOOK_MS)
         for runner in list(self.house.rooms.values()):
             kept = VISITS.read(runner.room.state)
             for identity in sorted({*kept.visits, *(package.identity for package in kept.leaving.values())}):

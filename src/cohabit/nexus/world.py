@@ -19,6 +19,7 @@ from cohabit.model.travel import Difficulty, NewAvatar, Spawn
 from cohabit.nexus import goals, values
 from cohabit.nexus.games import travel_named
 from cohabit.nexus.packages import MemoryKind
+from cohabit.nexus.scene import own_scene, public_scene
 from cohabit.nexus.suggestions import suggestions
 from cohabit.nexus.text import goal_of, nexus_text, onward_text, plain_name, profile_text
 from cohabit.nexus.values import GameInfo, NexusView, Profile
@@ -72,7 +73,7 @@ class Nexus(SeparateWorld):
 
     spec = WorldSpec(
         name="nexus", title="The Nexus", seats=(0, MAX_PRESENT), open_information=True, quick=True, examples=True,
-        show_legal=False,
+        show_legal=False, front_end="front_end.html",
     )  # fmt: skip
     connector = "nexus"
     is_of_house = True
@@ -209,6 +210,17 @@ class Nexus(SeparateWorld):
             inventory={item.origin: item.count for item in known.profile.carried},
             current_goals=[goal_of(one) for one in goals.active(known.profile)],
         )
+
+    def scene(self, eye: Eye) -> dict[str, Any]:
+        """The games and the agents; to an agent what it is, has and pursues."""
+        shown = public_scene(self.games, [one.profile for one in self.present.values()])
+        known = self.present.get(eye.seat or "")
+        if known is None or known.profile is None or eye.sees == "public":
+            return shown
+        return {
+            **shown,
+            **own_scene(NexusView(known.profile, tuple(self.games), suggestions(known.profile, self.games))),
+        }
 
     def legal(self, seat: Seat) -> Sequence[Action]:
         """The games that can be entered, the best suggestion first."""

@@ -46,8 +46,8 @@ class BaseRoom(RecordedRoom):
 
     # In Python the attributes of an object with more than 30 are slow, and so is making such an object.
     __slots__ = (
-        "_by_identity", "_eyes", "_followed", "_has_goals", "_has_legal", "_has_returns", "_has_scope", "_is_over",
-        "_legal_names", "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known",
+        "__weakref__", "_by_identity", "_eyes", "_followed", "_has_goals", "_has_legal", "_has_returns", "_has_scope",
+        "_is_over", "_legal_names", "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known",
         "_shows_returns", "_takes_turns", "_to_move", "_turn", "_turns", "_turns_of", "_views", "about", "ahead_ms",
         "audit", "budget", "callable_here", "check_brain", "counts_calls", "digest_every", "elsewhere", "features",
         "has_arrivals", "has_moving_seats", "hooks", "house_offers", "members_limit", "pace", "roster_version", "seats",

@@ -94,7 +94,7 @@ class Options:
     result: Any = None  # result type, if not ActionResult
     only_if: Callable[[type[World], Pace], bool] | None = None  # False: rooms with such a world do not have it
     choices: Callable[[type[World]], Mapping[str, Sequence[str]]] | None = None  # values of parameters in such a world
-    offered_if: Ready | None = None  # False: it would only be refused, so lists of commands leave it out
+    offered_if: Ready | None = None  # False: it would be of no use, so lists of commands leave it out
     offered_in: Callable[[Any, Member], bool] | None = None  # the same, of a house command; gets the RoomRunner
     check_here: Callable[[Any, Member, dict[str, Any], str | None], None] | None = None
     """Takes the room, the caller, the arguments and ``via``; refuses what is not allowed now. No part of a replay."""

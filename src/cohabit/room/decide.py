@@ -61,7 +61,7 @@ def decide(
                     return decision
             if room.budget.exceeded and room.budget.is_spent(member.id, at):
                 return room.budget.refusal
-    if budget is not None and credential is not None and budget.is_spent(credential.hash, at):
+    if budget is not None and credential is not None and budget.is_spent(credential.counted_as, at):
         return budget.refusal
     return ALLOWED
 

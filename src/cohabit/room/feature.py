@@ -323,6 +323,10 @@ class FeatureSet:
         """The names of the features that have something for the house."""
         return [made.name for made in self._announcing if made.active(room) and answer(made.announces, False, room)]
 
+    def may_announce(self, room: "BaseRoom") -> bool:
+        """Whether a feature that can have something for the house is active. It is asked of every room every second."""
+        return any(made.active(room) for made in self._announcing)
+
     def observes(self, room: "BaseRoom", member: Member) -> dict[str, Any]:
         """What the features add to the result of `observe`."""
         nothing: Mapping[str, Any] = {}

@@ -62,7 +62,7 @@ _Kept = TypeVar("_Kept")
 def _read(data: bytes, kind: type[_Kept]) -> _Kept:
     try:
         return msgspec.msgpack.decode(data, type=kind)
-    except msgspec.MsgspecError as wrong:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as wrong:
         raise RecordCorrupt(f"a snapshot cannot be read: {wrong}") from None
 
 
@@ -109,7 +109,7 @@ def read_lines(rows: Iterable[tuple[int, bytes, bytes]], seq: int, digest: bytes
             raise RecordCorrupt(f"the record is damaged: entry {seq} {what}", seq=seq)
         try:
             entry = decode_entry(body)
-        except msgspec.MsgspecError as wrong:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as wrong:
             raise RecordCorrupt(f"entry {seq} cannot be read: {wrong}", seq=seq) from None
         yield Line(number, body, digest, entry)
 

@@ -61,6 +61,11 @@ class Member(Struct, omit_defaults=True, dict=True):
         """An agent plays because the member was away, until it is back."""
         return self.played_by_bot and not self.handed_over
 
+    @property
+    def is_watched(self) -> bool:
+        """It is here, but only watches while the agent plays; see ``presence``."""
+        return self.here and self.is_replaced
+
     def end_stand_in(self) -> None:
         """The member plays itself."""
         self.played_by_bot, self.handed_over, self.stand_in_since = False, False, None

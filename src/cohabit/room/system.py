@@ -93,28 +93,32 @@ def grant_expired(ctx: Context, member: str) -> None:
 
 
 @system_entry()
-def presence(ctx: Context, members: list[str], here: bool) -> None:
-    """Members connected or disconnected. A player that comes takes over from its stand-in immediately.
+def presence(ctx: Context, members: list[str], here: bool, watching: bool = False) -> None:
+    """Members connected or disconnected. A player that comes takes over from its stand-in immediately, except one that
+    only watches.
 
     A player that leaves ends its ``hand_back``: its agent plays on, until the player comes again.
     """
     state = ctx.state
     members = [name for name in members if name in state.members]
+    came = [name for name in members if not (here and state.members[name].is_watched)]
     for name in members:
         who = state.members[name]
         who.here = here
         who.away_since = None if here else ctx.at
-        if here and who.is_replaced:
-            ctx.tell(f"{who.handle} is here", "roster")
+        if here and who.is_replaced and not watching:
+            ctx.tell(f"{who.handle} {'is here' if name in came else 'takes over'}", "roster")
             if who.stand_in_since is not None:
                 minutes, seconds = divmod((ctx.at - who.stand_in_since) // 1000, 60)
                 ctx.tell(f"your stand-in played for you for {minutes} min {seconds} s", ACCOUNT, members=(name,))
             who.end_stand_in()
         if not here:
             who.handed_over = False
-    names = [handle_of(name) for name in members[:10]]
-    if len(members) > 10:
-        names.append(f"{len(members) - 10} more")
+    if members and not came:
+        return
+    names = [handle_of(name) for name in came[:10]]
+    if len(came) > 10:
+        names.append(f"{len(came) - 10} more")
     shown = ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
     ctx.tell(f"{shown} {'connected' if here else 'disconnected'}", "roster")
 

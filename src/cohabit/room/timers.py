@@ -68,6 +68,11 @@ def next_game_begins(state: RoomState) -> int | None:
     return state.over_since + state.rematch_ms
 
 
+def seconds_until(then: int, at: int) -> int:
+    """Rounded up."""
+    return max(-((at - then) // 1000), 0)
+
+
 def _when(due: Due) -> int:
     return due[0]
 

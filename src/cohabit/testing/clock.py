@@ -35,11 +35,15 @@ class FakeClock:
     def __init__(self, at: int = START, between: Callable[[], Awaitable[None]] | None = None) -> None:
         self.between = between
         self._now = at
+        self.behind_ms = 0  # the time of day, as after the machine was suspended
         self._order = itertools.count()
         self._timers: list[tuple[int, int, FakeTimer]] = []
 
     def now(self) -> int:
         return self._now
+
+    def time_of_day(self) -> int:
+        return self._now + self.behind_ms
 
     def call_at(self, at: int, then: Callable[[], None]) -> FakeTimer:
         timer = FakeTimer(then)

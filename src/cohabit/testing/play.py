@@ -98,6 +98,7 @@ class Play:
         self._look_at_returns()
         self._look_at_data()
         self._look_at_arrays()
+        self._look_at_useful(movers)
         if world.is_over():
             self._look_at_the_end()
             self.room.call(GOD, "rematch", at=self.at)
@@ -186,11 +187,13 @@ class Play:
         ]  # fmt: skip
         for seat in self.room.state.seats:
             found += [("legal", partial(world.legal, seat)), ("goals", partial(world.goals, seat))]
+            found += [("useful", partial(world.useful, seat))]
         for eye in self.eyes():
             found += [("observe", partial(world.observe, eye)), ("observe_data", partial(world.observe_data, eye))]
             found += [(q.name, partial(q.run_in(world), eye)) for q in self._asked_without_arguments(drawing)]
             if drawing:
                 found += [("picture", partial(world.picture, eye))]
+                found += [("scene", partial(world.scene, eye))] if overrides(world, "scene") else []
                 found += [("array", partial(array_bytes, world, eye, form)) for form in world.arrays()]
         return found
 
@@ -210,6 +213,8 @@ class Play:
             for eye in self.eyes():
                 name = eye.seat or eye.sees
                 frozen[f"the view of {name}"] = as_text(room.view_through(eye))
+                if drawing and overrides(world, "scene"):
+                    frozen[f"the scene of {name}"] = as_text(world.scene(eye))
                 if drawing:
                     frozen[f"the picture of {name}"] = sha256(world.picture(eye) or b"").hexdigest()
                     for form in world.arrays():
@@ -275,6 +280,19 @@ class Play:
                     self.problem(
                         "training", f"array {form!r} has {array.min()} to {array.max()}, not {spec.low} to {spec.high}"
                     )
+
+    def _look_at_useful(self, movers: Sequence[SeatId]) -> None:
+        world = self.room.world
+        numbered = world.numbered()
+        for seat in (s for s in self.room.state.seats if s.id in movers):
+            useful = world.useful(seat)
+            if useful is None:
+                continue
+            strange = [action for action in useful if numbered is None or action not in numbered]
+            if not useful:
+                self.problem("training", f"useful() gives {seat.id} nothing to choose from")
+            elif strange:
+                self.problem("training", f"useful() gives {seat.id} {strange[0].text}, which numbered() does not list")
 
     def _look_at_the_end(self) -> None:
         """A finished game must stay finished, whatever time, gods and reads do."""

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 from cohabit.adapter import MEMBERS as ADAPTER_MEMBERS
-from cohabit.agents.brain import parse_brain
+from cohabit.agents.brain import is_command, parse_brain
 from cohabit.errors import BadArgs
 from cohabit.registry import is_file_source, known_worlds, knows_brain, split_source
 
@@ -13,7 +13,7 @@ AGENT_METHODS = {"decide", "think"}
 
 def is_agent(source: str) -> bool:
     """Whether to check it as an agent. What may be a world is checked as one."""
-    if is_file_source(source.partition("?")[0]):
+    if not is_command(source) and is_file_source(source.partition("?")[0]):
         brain = parse_brain(source)
         return _has_agent(Path(brain.kind), brain.target) or is_nation(source)
     try:

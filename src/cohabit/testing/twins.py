@@ -111,6 +111,8 @@ class Twins:
             got["changes()"] = _got(lambda: as_text(world.changes(before, world.observe(eye))))
         for name, ask in self._questions(room):
             got[name] = _got(ask)
+        if overrides(world, "scene"):
+            got["scene()"] = _got(lambda: as_text(world.scene(eye)))
         if drawing:
             got["picture()"] = _got(lambda: sha256(world.picture(eye) or b"").hexdigest())
             for form in world.arrays():
@@ -131,6 +133,8 @@ class Twins:
         }
         if member is not None:  # with its goals, legal actions, fallback, rewards and body
             got["the view as the room gives it"] = _got(lambda: as_text(room.call(member.id, "view", at=self.at)))
+            if (own := room.seat_of(member)) is not None:
+                got["useful()"] = _got(lambda: as_text(world.useful(own)))
             got["returns()"] = _got(lambda: as_text(world.returns().get(self.eye.seat or "")))
         if isinstance(world, EmbodiedWorld) and (seat := room.seats.get(self.eye.seat or "")) is not None:
             got["body()"] = _got(lambda: as_text(world.body(seat.id)))

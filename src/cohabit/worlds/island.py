@@ -77,8 +77,12 @@ class Island(Struct, frozen=True):
         """The land one step away."""
         return [n for n in self._next_to(cell) if self.ground[n] == LAND]
 
+    def neighbours(self, cell: int) -> dict[str, int]:
+        """The cells beside one that is land. They are on the map, because the rim is sea."""
+        return {"up": cell - self.size, "right": cell + 1, "down": cell + self.size, "left": cell - 1}
+
     def _next_to(self, cell: int) -> list[int]:
-        return [cell - self.size, cell + 1, cell + self.size, cell - 1]  # on the map, because the rim is sea
+        return [*self.neighbours(cell).values()]
 
     def ways(self, start: int) -> dict[int, int]:
         """Every cell that can be reached from here, with the cell before it on a shortest path."""

@@ -1,7 +1,7 @@
 """Lanterns: keepers on a dark island. An example of a world with a clock, fog, scope, goals and pictures."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Struct
 
@@ -10,6 +10,7 @@ from cohabit.model.action import Action
 from cohabit.model.observation import Entity, Event, Goal, Location, Observation
 from cohabit.model.suggest import nearest
 from cohabit.world import Eye, Outcome, Range, Seat, SeatId, Standing, Stream, Told, World, WorldSpec, action, query
+from cohabit.worlds import lanterns_training as training
 from cohabit.worlds.island import LAND, ROCK, SEA, Island, make_island
 from cohabit.worlds.png import squares
 
@@ -84,6 +85,10 @@ class Lanterns(World):
         name="lanterns", version=2, title="Lanterns", seats=(2, 4), seat_names=("amber", "blue", "coral", "dove"),
         pace="clock", quick=True, tick_ms=1000, examples=True, tell_rewards=False,
     )  # fmt: skip
+    keys = {  # noqa: RUF012
+        **{f"Arrow{way.capitalize()}": Action("step", {"direction": way}) for way in ("up", "right", "down", "left")},
+        "g": training.GATHER, " ": training.HALT,
+    }  # fmt: skip
 
     def __init__(
         self,
@@ -174,16 +179,58 @@ class Lanterns(World):
 
     def legal(self, seat: Seat) -> Sequence[Action]:
         me = self.keepers[seat.id]
-        found = [Action("gather")] if me.oil < MAX_CARRIED_OIL and self._barrel_beside(me) else []
-        for tower in (t for t in self.towers if self.island.beside(me.at, t.at)):
-            if tower.holder not in ("", seat.id):
-                found.append(Action("douse", {"tower": tower.name}))
-            elif me.oil >= LIGHTING_OIL and tower.oil < MAX_TOWER_OIL:
-                found.append(Action("light", {"tower": tower.name}))
         things = self._visible_things(self._lit(Eye(seat.id, "own")), me)
-        found += [Action("go", {"to": name}) for _, name, at, _ in things if at != me.at]
+        goals = [Action("go", {"to": name}) for _, name, at, _ in things if at != me.at]
         steps = [self.island.xy(cell) for cell in self.island.around(me.at)]
-        return [*found, *(Action("walk", {"x": x, "y": y}) for x, y in steps), Action("halt")]
+        return [*self._work(seat.id), *goals, *(Action("walk", {"x": x, "y": y}) for x, y in steps), training.HALT]
+
+    def _work(self, seat: SeatId) -> Iterator[Action]:
+        """What a keeper can do where it is."""
+        me = self.keepers[seat]
+        if me.oil < MAX_CARRIED_OIL and self._barrel_beside(me):
+            yield training.GATHER
+        for tower in (t for t in self.towers if self.island.beside(me.at, t.at)):
+            if tower.holder not in ("", seat):
+                yield training.DOUSE[tower.name]
+            elif me.oil >= LIGHTING_OIL and tower.oil < MAX_TOWER_OIL:
+                yield training.LIGHT[tower.name]
+
+    # -- training ---------------------------------------------------------------------------------
+    def numbered(self) -> Sequence[Action]:
+        return training.numbered(self.size)
+
+    def useful(self, seat: Seat) -> Sequence[Action]:
+        """Walks to the next cells only, as in ``legal``: among all cells, a learner hardly ever tries anything else."""
+        me, walks = self.keepers[seat.id], training.walks(self.size)
+        return [
+            *([training.HALT] if me.path else []),
+            *self._work(seat.id),
+            *(training.GO[tower.name] for tower in self.towers if tower.at != me.at),
+            *(walks[cell] for cell in self.island.around(me.at)),
+        ]
+
+    def arrays(self) -> training.Forms:
+        return training.forms(self.size)
+
+    def array(self, eye: Eye, form: str) -> Any:
+        lit, me, cells = self._lit(eye), self.keepers.get(eye.seat or ""), len(self.island.ground)
+        things = list(self._visible_things(lit, me))
+        rivals = [land for seat, land in self.land.items() if seat != eye.seat]
+        own = [me.oil / MAX_CARRIED_OIL, self._light_radius(me) / max(LANTERN_RADIUS.values())] if me else [0, 0]
+        land = [self.land.get(eye.seat or "", 0) / cells, max(rivals) / cells]
+        return training.chart(
+            self.island,
+            lit,
+            oil=[at for kind, _, at, _ in things if kind == "oil"],
+            keepers=[at for kind, _, at, _ in things if kind == "keeper"],
+            you=[me.at] if me else [],
+            destination=me.path[-1:] if me else [],
+            towers=[
+                (t.at, t.holder == eye.seat, t.oil / MAX_TOWER_OIL if t.holder == eye.seat else 0, bool(t.holder))
+                for t in self.towers
+            ],
+            scalars=[*own, 1 - self.tick / self.ticks, *land],
+        )
 
     # -- acting -----------------------------------------------------------------------------------
     def scope(self, by: Seat, action: str, args: Mapping[str, Any]) -> str | None:
@@ -214,6 +261,15 @@ class Lanterns(World):
             name = to[:MAX_ECHO_CHARS]
             raise UnknownAsset(f"you see nothing called {name!r}", did_you_mean=nearest(name, visible, 3))
         return self._set_out(by, visible[to], to)
+
+    @action(group="move", for_model=False)
+    def step(self, by: Seat, direction: Literal["up", "right", "down", "left"]) -> Outcome:
+        """Walk one cell, or on from the cell that you walk to: for people with arrow keys."""
+        me = self.keepers[by.id]
+        to = self.island.neighbours(me.path[-1] if me.path else me.at)[direction]
+        if self.island.ground[to] != LAND:
+            raise GameRejected(f"there is {'sea' if self.island.ground[to] == SEA else 'rock'} {direction} of you")
+        return self._set_out(by, to, ",".join(map(str, self.island.xy(to))))
 
     @action(group="move")
     def halt(self, by: Seat) -> Outcome:

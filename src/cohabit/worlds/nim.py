@@ -1,10 +1,11 @@
 """Nim: the example of a complete world in one file."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from cohabit.model.action import Action
 from cohabit.world import (
+    ArraySpec,
     Eye,
     GameRejected,
     Observation,
@@ -20,6 +21,8 @@ from cohabit.world import (
     query,
 )  # fmt: skip
 
+MAX_STONES = 10_000
+
 
 class Nim(World):
     """Nim. Players take turns to remove 1 to 3 stones from the heap. The player who takes the last one wins."""
@@ -28,8 +31,9 @@ class Nim(World):
         name="nim", version=2, title="Nim", seats=2, seat_names=("first", "second"), pace="turns", quick=True,
         open_information=True,
     )  # fmt: skip
+    keys = {str(n): Action("take", {"n": n}) for n in (1, 2, 3)}  # noqa: RUF012
 
-    def __init__(self, stones: Annotated[int, Range(1, 10_000)] | None = None) -> None:
+    def __init__(self, stones: Annotated[int, Range(1, MAX_STONES)] | None = None) -> None:
         self.initial_stones = stones
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
@@ -85,6 +89,16 @@ class Nim(World):
     def standings(self) -> Sequence[Standing]:
         best_first = sorted(self.order, key=lambda s: s != self.winner)
         return [Standing(s, s, int(s == self.winner)) for s in best_first]
+
+    def arrays(self) -> Mapping[str, ArraySpec]:
+        return {"heap": ArraySpec(shape=(MAX_STONES.bit_length() + 1,), high=1)}
+
+    def array(self, eye: Eye, form: str) -> Any:
+        """The number of stones in binary, its lowest digit first; then whether this eye is to move."""
+        import numpy as np  # only learners need it
+
+        digits = [self.stones >> place & 1 for place in range(MAX_STONES.bit_length())]
+        return np.array([*digits, eye.seat in self.to_move()], np.uint8)
 
 
 def _stones(n: int) -> str:

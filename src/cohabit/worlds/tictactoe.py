@@ -1,10 +1,11 @@
 """Tic-tac-toe: three in a row on a board of nine cells."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from cohabit.model.action import Action
 from cohabit.world import (
+    ArraySpec,
     Eye,
     GameRejected,
     Observation,
@@ -89,3 +90,14 @@ class TicTacToe(World):
             return [Standing(s, s, 0.5) for s in self.order]
         first, second = self.order if self.winner != self.order[1] else self.order[::-1]
         return [Standing(first, first, int(first == self.winner)), Standing(second, second, 0)]
+
+    def arrays(self) -> Mapping[str, ArraySpec]:
+        return {"board": ArraySpec(shape=(2, 3, 3), high=1)}
+
+    def array(self, eye: Eye, form: str) -> Any:
+        """The cells with the eye's own marks, then those with the other's; without a seat, those of X and of O."""
+        import numpy as np  # only learners need it
+
+        own = eye.seat if eye.seat in self.order else self.order[0]
+        players = [own, *(seat for seat in self.order if seat != own)]
+        return np.array([[cell == mark for cell in self.board] for mark in players], np.uint8).reshape(2, 3, 3)

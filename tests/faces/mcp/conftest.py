@@ -70,7 +70,7 @@ class Table:
 async def sdk_client(url: str, token: str | None, mode: str, **how: Any) -> AsyncIterator[Client]:
     headers = {"authorization": f"Bearer {token}"} if token else {}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=30) as http,
+        httpx2.AsyncClient(headers=headers, timeout=120) as http,
         Client(streamable_http_client(url, http_client=http), mode=mode, **how) as client,
     ):
         yield client

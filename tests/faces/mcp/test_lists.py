@@ -336,7 +336,7 @@ async def test_the_prompt_says_nothing_twice(rooms: Any) -> None:
         sentences = re.findall(r"^[^ \n].*[a-z]+ [a-z]+.{30,}$", content.text, re.MULTILINE)  # no parameters, no maps
         assert [told for told in sentences if sentences.count(told) > 1] == []
         about = (find_world(backend.house.rooms[ROOM].room.state.world).__doc__ or "").split(".")[0]
-        assert content.text.count(" ".join(about.split())) <= 1
+        assert content.text.count(" ".join(about.split()) + ".") <= 1
         assert re.search(r"\(with `act`\),\s\w+ \(with `act`\)", content.text) is None, "of several: each with `act`"
 
 

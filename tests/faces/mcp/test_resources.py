@@ -17,7 +17,9 @@ async def uris(client: Any) -> list[str]:
 async def test_the_resources_of_a_room_are_listed_by_grant(table: Any, era: str) -> None:
     async with table.client("ann", era) as ann, table.client("hal", era) as hal:
         assert await uris(ann) == [
-            f"cohabit://nim/{name}" for name in ("roster", "rules", "view", "messages", "schema", "events", "audit")
+            *(f"cohabit://nim/{name}" for name in ("roster", "rules", "view", "messages", "schema", "events")),
+            "ui://nim/front_end",
+            "cohabit://nim/audit",
         ]
         await hal.call_tool("narrow", {"member": "ann", "may": ["read_roster"]})
         assert "cohabit://nim/roster" in await uris(hal)

@@ -107,7 +107,7 @@ def tasks_of_mcp() -> list[str]:
 
 
 async def test_the_stream_of_a_session_ends(table: Table, lose: Lose) -> None:
-    async with httpx2.AsyncClient(timeout=10) as http:
+    async with httpx2.AsyncClient(timeout=120) as http:
         bob, ann = Raw(table, "bob", http), Raw(table, "ann", http)
         await bob.open_session()
         await ann.open_session()
@@ -127,11 +127,11 @@ def test_every_connection_of_a_member_with_a_session_ends_and_its_token_is_revok
     """In an event loop of its own, like that of a server: the runner of the tests prepares the context of a task, and
     here a callback without a task ends the session.
     """
-    asyncio.run(asyncio.wait_for(_every_connection_ends(lose), 60))
+    asyncio.run(asyncio.wait_for(_every_connection_ends(lose), 120))
 
 
 async def _every_connection_ends(lose: Lose) -> None:
-    async with open_table() as table, httpx2.AsyncClient(timeout=10) as http:
+    async with open_table() as table, httpx2.AsyncClient(timeout=120) as http:
         bob = Raw(table, "bob", http)
         await bob.open_session()
         address, headers = table.url.replace("http", "ws", 1) + "/ws", {"authorization": bob.headers["authorization"]}
@@ -154,7 +154,7 @@ async def _every_connection_ends(lose: Lose) -> None:
 
 
 async def test_a_call_that_waits_in_a_session_ends(table: Table, lose: Lose) -> None:
-    async with httpx2.AsyncClient(timeout=10) as http:
+    async with httpx2.AsyncClient(timeout=120) as http:
         bob = Raw(table, "bob", http)
         await bob.open_session()
         body = bob._body("tools/call", {"name": "wait_for_turn", "arguments": {"wait_ms": 30_000}})
@@ -190,7 +190,7 @@ async def test_a_listener_who_was_acknowledged_nothing_gets_the_end_of_its_strea
 
 
 async def test_a_task_is_cancelled(table: Table, lose: Lose) -> None:
-    async with httpx2.AsyncClient(timeout=10) as http:
+    async with httpx2.AsyncClient(timeout=120) as http:
         bob = Raw(table, "bob", http)
         async with bob.modern("tools/call", "wait_for_turn", name="wait_for_turn", arguments={}) as reply:
             assert b'"resultType":"task"' in await reply.aread()
@@ -203,7 +203,7 @@ async def test_a_task_is_cancelled(table: Table, lose: Lose) -> None:
 async def test_a_session_of_the_holder_of_an_invite_ends_when_the_invite_is_revoked(table: Table) -> None:
     await table.invite("zoe")
     (invite,) = (await table.act("hal", "invites", {})).invites
-    async with httpx2.AsyncClient(timeout=10) as http:
+    async with httpx2.AsyncClient(timeout=120) as http:
         zoe = Raw(table, "zoe", http)
         await zoe.open_session()
         async with http.stream("GET", zoe.url, headers=zoe.headers) as stream:
@@ -216,7 +216,7 @@ async def test_a_session_of_the_holder_of_an_invite_ends_when_the_invite_is_revo
 
 async def test_a_session_outlives_the_expiry_of_an_invite_that_was_accepted_in_it(table: Table) -> None:
     await table.invite("zoe", expires_in_s=5)
-    async with httpx2.AsyncClient(timeout=10) as http:
+    async with httpx2.AsyncClient(timeout=120) as http:
         zoe = Raw(table, "zoe", http)
         await zoe.open_session()
         await zoe.post(zoe._body("tools/call", {"name": "join", "arguments": {"keep_token": True}}))

@@ -32,7 +32,7 @@ class Workers:
 
     async def create(self, room: str) -> None:
         text = json.dumps({"world": HOSTILE, "agents": MEMBERS})
-        self._http[room] = httpx2.AsyncClient(timeout=60)
+        self._http[room] = httpx2.AsyncClient(timeout=120)
         _, self.tokens[room] = await self.house.create_room(parse_scenario(text), room)
 
     async def call(self, room: str, command: str, args: Any = None, *, key: str = "", who: str = "ann") -> Any:
@@ -51,8 +51,8 @@ class Workers:
         """Call a command of the house in one worker, with the token as that worker knows it."""
         transport = httpx2.AsyncHTTPTransport(uds=self.table.socket_of(node))
         asked = f"http://localhost{CALL}?credential={hashed(token).hex()}&command={command}&part=1"
-        async with httpx2.AsyncClient(transport=transport, timeout=60) as http:
-            found = (await http.post(asked)).json()
+        async with httpx2.AsyncClient(transport=transport, timeout=120) as http:
+            found = (await http.post(asked, headers={"x-cohabit-node": self.table.word})).json()
         if not found["ok"]:
             raise by_code(found["error"])
         return found["result"]
@@ -79,9 +79,9 @@ class Workers:
 
 
 @asynccontextmanager
-async def working(folder: Path, **settings: Any) -> AsyncIterator[Workers]:
+async def working(folder: Path, *, mcp: bool = False, **settings: Any) -> AsyncIterator[Workers]:
     chosen = Settings(**{"data": str(folder), "workers": 2, "port": 0, "log_level": "warning", **settings})
-    async with open_front(chosen, mcp=False) as (house, supervisor):
+    async with open_front(chosen, mcp=mcp) as (house, supervisor):
         workers = Workers(house, supervisor)
         ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         serving = asyncio.ensure_future(supervisor.serve(bind(chosen), ready=ready.set_result))

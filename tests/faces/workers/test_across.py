@@ -16,7 +16,7 @@ Calls = list[tuple[str, dict[str, Any]]]
 
 
 async def answers(nodes: Cluster, token: str, calls: Calls) -> list[Any]:
-    async with httpx2.AsyncClient(base_url=nodes.url, headers=bearer(token), timeout=30) as http:
+    async with httpx2.AsyncClient(base_url=nodes.url, headers=bearer(token), timeout=120) as http:
         return [(await http.post(f"/api/{path}", json=args)).json() for path, args in calls]
 
 

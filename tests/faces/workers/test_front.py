@@ -9,6 +9,14 @@ import pytest
 from websockets.asyncio.client import connect as ws_connect
 
 from cohabit.client import connect_url
+from cohabit.faces.connections import Connections
+from cohabit.faces.workers.front import FrontConfig
+from cohabit.faces.workers.passing import Passages
+from cohabit.house.directory import FRONT, Table
+from cohabit.house.overload import OverloadLog
+from cohabit.house.settings import Settings
+from cohabit.house.store.identities import Identities
+from cohabit.testing.clock import FakeClock
 
 from .nodes import bearer, cluster, create, until
 
@@ -57,6 +65,19 @@ async def test_connections_count_for_their_address_until_the_other_process_has_c
         await ws_connect(f"{url}?", additional_headers=bearer("none"))
         for connection in (second, third):
             await connection.close()
+
+
+def test_requests_for_another_house_are_relayed_by_all_processes_in_turn_and_the_websockets_of_a_caller_by_one() -> (
+    None
+):
+    directory, clock = Table(FRONT), FakeClock()
+    directory.update(sockets={"w1": "/w1", "w2": "/w2", "attic/w1": "tcp://127.0.0.1:9000/attic/w1"})
+    connections = Connections(Settings(), clock, OverloadLog(clock))
+    config = FrontConfig(None, connections, Identities(), directory, Passages(), log_config=None)
+    assert [config.relaying_node() for _ in range(4)] == ["w1", "w2", "w1", "w2"]
+    relaying = [{config.relaying_node(f"token {number}") for _ in range(2)} for number in range(20)]
+    assert {len(nodes) for nodes in relaying} == {1}
+    assert set().union(*relaying) == {"w1", "w2"}
 
 
 @pytest.mark.parametrize("cut", [1, 20, 80])

@@ -25,3 +25,15 @@ async def test_the_same_claims_hold_for_rooms_of_another_process(face: str, pass
     ):
         assert await conversation(reference, door_at(face, nodes.url, tmp_path)) is None
         assert (nodes.passed > 0) == passing
+
+
+@pytest.mark.parametrize(
+    "face", [face if face == "websocket" else pytest.param(face, marks=pytest.mark.soak) for face in FACES[1:]]
+)
+async def test_the_same_claims_hold_for_rooms_of_another_house(face: str, tmp_path: Path) -> None:
+    async with (
+        reference_house(port=0) as reference,
+        cluster(tmp_path, passing=False, over_network=True, reference=reference.house, clock=reference.clock) as nodes,
+    ):
+        assert await conversation(reference, door_at(face, nodes.url, tmp_path)) is None
+        assert nodes.over_network > 0

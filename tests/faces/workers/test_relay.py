@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as ws_connect
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame
+from websockets.typing import Subprotocol
 
 from cohabit.errors import Busy
 from cohabit.faces.workers.frames import Upstream
@@ -23,6 +25,7 @@ from cohabit.faces.workers.peers import ASK, CALL
 from cohabit.faces.workers.routing import room_of, token_of
 from cohabit.house.store.identities import Identities, hashed
 from cohabit.model.identity import Credential
+from cohabit.scenario import parse_scenario
 
 from .nodes import Cluster, bearer, cluster, create, until
 
@@ -159,7 +162,7 @@ class Dying(asyncio.Protocol):
         self.transport.close()
 
 
-async def test_a_call_that_was_sent_is_only_said_to_be_repeatable_if_it_is(tmp_path: Path) -> None:
+async def test_of_a_call_that_was_sent_nobody_says_that_nothing_was_done_unless_it_only_reads(tmp_path: Path) -> None:
     async with cluster(tmp_path, "w1", passing=False) as nodes:
         tokens = await create(nodes, "w1", "den")
         await nodes.stop("w1")
@@ -173,7 +176,7 @@ async def test_a_call_that_was_sent_is_only_said_to_be_repeatable_if_it_is(tmp_p
                 ],
                 (await http.post("/api/shout", json={"text": "a"})).json()["error"]["code"],
             ]
-            assert codes == ["BUSY", "BUSY", "OUTCOME_UNKNOWN"]
+            assert codes == ["BUSY", "OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"]
 
 
 async def test_bodies_within_the_limit_go_through_and_larger_ones_do_not(tmp_path: Path) -> None:
@@ -211,6 +214,48 @@ async def test_a_client_cannot_pretend_to_be_another_node(tmp_path: Path) -> Non
             assert callers == [hashed("den 127.0.0.1")]
 
 
+REFUSED_EARLY = {
+    "a client that hangs up in its body": (b"Content-Length: %d\r\n\r\n{", 1),
+    "a body after an upgrade, which is not read": (
+        b"Connection: upgrade\r\nUpgrade: other\r\nContent-Length: %d\r\n\r\n{",
+        0,
+    ),
+}
+"""Requests of which the relay does not send the whole body: how they go on after the token, with the length of what is
+missing, and how much of it is sent."""
+
+
+@pytest.mark.parametrize("over_network", [False, True])
+@pytest.mark.parametrize("case", REFUSED_EARLY)
+async def test_a_request_that_was_not_sent_to_its_end_does_not_swallow_the_next_one(
+    tmp_path: Path, case: str, over_network: bool
+) -> None:
+    """The other process refuses the token before the body is complete. It would take the next request on the same
+    connection for the rest of that body, and what is in the body of the next one for a request of a node."""
+    async with cluster(tmp_path, "w1", passing=False, over_network=over_network) as nodes:
+        tokens = await create(nodes, "w1", "den")
+        host, _, port = nodes.url.removeprefix("http://").rpartition(":")
+        inner = f"POST {ASK}?question=with_handle HTTP/1.1\r\nhost: localhost\r\ncontent-length: 16\r\n\r\n"
+        inner += json.dumps({"handle": "ann"})
+        first = f"POST /api/rooms/den/whoami HTTP/1.1\r\nhost: {host}:{port}\r\n"
+        second = f"{first}content-length: {len(inner)}\r\n"
+        said_by_us = "x-forwarded-proto: http\r\nx-forwarded-for: 127.0.0.1\r\n\r\n"
+        form, sent = REFUSED_EARLY[case]
+        served = nodes.servers["w1"].server_state
+
+        async def say_and_wait(text: bytes, requests: int) -> bytes:
+            reader, writer = await asyncio.open_connection(host, int(port))
+            with closing(writer):
+                writer.write(text)
+                await until(lambda: served.total_requests >= requests)
+                return await reader.read(20) if requests > 1 else b""
+
+        await say_and_wait(first.encode() + form % (len(second + said_by_us) + sent), 1)
+        assert b" 401 " in await say_and_wait(f"{second}\r\n{inner}".encode(), 2)
+        async with httpx2.AsyncClient(base_url=nodes.url, headers=bearer(tokens["ann"])) as http:
+            assert (await http.post("/api/rooms/den/whoami", json={})).json()["result"]["handle"] == "ann"
+
+
 async def test_waits_of_clients_that_have_gone_end_in_the_other_process(tmp_path: Path) -> None:
     async with cluster(tmp_path, "w1", passing=False) as nodes:
         tokens = await create(nodes, "w1", "den")
@@ -237,7 +282,7 @@ async def test_an_mcp_client_of_the_house_uses_rooms_of_two_processes(tmp_path: 
         await create(nodes, "w1", "den")
         await create(nodes, "w2", "hall")
         token = await guest(nodes, "den", "hall")
-        async with httpx2.AsyncClient(headers=bearer(token), timeout=30) as http:
+        async with httpx2.AsyncClient(headers=bearer(token), timeout=120) as http:
             target = streamable_http_client(f"{nodes.url}/mcp?profile=full", http_client=http)
             async with SdkClient(target, mode=mode) as sdk:
                 me = Tools(sdk)
@@ -249,6 +294,20 @@ async def test_an_mcp_client_of_the_house_uses_rooms_of_two_processes(tmp_path: 
                 assert "numbers" not in tools  # of a world, and the caller is in two rooms
                 view = await sdk.read_resource("cohabit://hall/schema")
                 assert '"where":"world"' in view.contents[0].text
+
+
+async def test_a_connection_between_nodes_is_not_enough_to_call_as_a_node(tmp_path: Path) -> None:
+    async with cluster(tmp_path, "w1", passing=False) as nodes:
+        await create(nodes, "w1", "den")
+        credential = nodes.houses["w1"].identify(nodes.houses["w1"].operator_token())
+        target = f"/node/call?credential={credential.hash.hex()}&command=rooms&part=1"
+        transport = httpx2.AsyncHTTPTransport(uds=str(tmp_path / "w1"))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+            for headers in ({}, {"x-cohabit-node": ""}, {"x-cohabit-node": "a guess"}):
+                answer = await http.post(target, json={}, headers=headers)
+                assert (answer.status_code, answer.json()["error"]["code"]) == (401, "UNAUTHORIZED")
+            answer = await http.post(target, json={}, headers={"x-cohabit-node": "the word of the nodes"})
+            assert answer.json()["ok"]
 
 
 def test_a_token_for_one_room_leads_there_whatever_the_path_says() -> None:
@@ -281,3 +340,17 @@ def test_a_token_is_found_in_the_header_or_among_the_subprotocols() -> None:
     assert token_of(headers) == "abc"
     assert token_of([*headers, (b"authorization", b"bearer  xyz ")]) == "xyz"
     assert token_of([(b"authorization", b"Basic xyz")]) is None
+
+
+@pytest.mark.parametrize("passing", [True, False], ids=["passed on", "relayed"])
+async def test_a_page_that_only_looks_is_known_as_one_in_the_process_of_its_room(tmp_path: Path, passing: bool) -> None:
+    players = [{"id": "ann", "role": "player", "claim": "auto:0", "brain": "random"}]
+    plan = parse_scenario(json.dumps({"world": "nim", "agents": players}))
+    async with cluster(tmp_path, "w1", "w2", passing=passing) as nodes:
+        _, tokens = await nodes.houses["w2"].create_room(plan, "den", seed=7)
+        headers, offered = bearer(tokens["ann"]), [Subprotocol("cohabit"), Subprotocol("watching")]
+        async with ws_connect(ws_url(nodes), additional_headers=headers, subprotocols=offered) as page:
+            for number in range(2):
+                assert (await say(page, number, "whoami"))["result"]["played_by"] == "random"
+            await say(page, 2, "take_over")
+            assert "played_by" not in (await say(page, 3, "whoami"))["result"]

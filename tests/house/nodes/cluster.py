@@ -11,6 +11,7 @@ from cohabit.house.directory import FRONT, Table
 from cohabit.house.house import House
 from cohabit.house.nodes.cluster import Cluster
 from cohabit.house.nodes.control import WorkerControl
+from cohabit.house.nodes.following import following_others
 from cohabit.house.nodes.link import Link
 from cohabit.house.nodes.node import Node
 from cohabit.house.settings import Settings
@@ -99,8 +100,12 @@ class Nodes:
 
 
 @asynccontextmanager
-async def nodes(count: int = 2, clock: Clock | None = None, **settings: Any) -> AsyncIterator[Nodes]:
-    group, table = GroupCommit(MemoryStore(), FRONT), Table(FRONT)
+async def nodes(
+    count: int = 2, clock: Clock | None = None, store: Store | None = None, **settings: Any
+) -> AsyncIterator[Nodes]:
+    """``store``: that of a cluster, if this is one of several houses."""
+    kept = store or MemoryStore()
+    group, table = GroupCommit(kept, FRONT), Table(FRONT)
     async with AsyncExitStack() as stack:
         opened = House.open(
             Settings(**settings), store=cast(Store, group), clock=clock or FakeClock(), node=Node(table)
@@ -108,6 +113,7 @@ async def nodes(count: int = 2, clock: Clock | None = None, **settings: Any) -> 
         front = await stack.enter_async_context(opened)
         cluster = Cluster(front, table)
         group.committed = cluster.replicas.committed
+        await stack.enter_async_context(following_others(front, kept, cluster.replicas))
         made = Nodes(front, cluster, group)
         for _ in range(count):
             await made.start()

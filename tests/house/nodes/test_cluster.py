@@ -2,11 +2,12 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.house.nodes.cluster import nodes, scenario
 
-from cohabit.errors import Busy, Quarantined, Unauthorized, UnknownRoom
+from cohabit.errors import Busy, Conflict, Quarantined, Unauthorized, UnknownRoom
 from cohabit.house.nodes.placement import STRIKES
 from cohabit.house.store.heads import read_heads
 from cohabit.testing.clock import FakeClock
@@ -58,7 +59,8 @@ async def test_an_invite_and_the_token_it_becomes_are_known_in_every_node() -> N
     async with nodes(2) as made:
         _, tokens = await made.houses["w1"].create_room(scenario(), "den")
         invited = await made.call(tokens["hostess"], "den", "invite", {"id": "cat", "role": "player"})
-        assert made.houses["w2"].identities.invite_with(invited.token) is not None
+        for house in (made.front, made.houses["w2"]):
+            assert house.identities.invite_with(invited.token) is not None
         entries = [line.entry.do for line in made.front.ledger.runner.room.record.tail]
         assert "invited" in entries, "the house record, which the front has, says so"
         joined = await made.call(invited.token, "den", "join", {})
@@ -92,6 +94,20 @@ async def test_rooms_of_a_dead_node_open_in_the_others_and_nothing_of_it_is_writ
         view = await made.call(tokens["ann"], "den", "view")
         assert "X" in view.text
         assert "O" in view.text
+
+
+async def test_a_room_that_is_not_open_in_a_process_that_ends_is_not_called_unknown() -> None:
+    async with nodes(2) as made:
+        _, tokens = await made.houses["w1"].create_room(scenario(), "den")
+        with pytest.raises(Busy):
+            await made.call(tokens["ann"], "den", "whoami", at=made.houses["w2"])
+        house = made.houses["w1"]
+        runner, house.rooms.closing = house.rooms.pop("den"), True
+        try:
+            with pytest.raises(Busy):
+                await made.call(tokens["ann"], "den", "whoami", at=house)
+        finally:
+            house.rooms["den"], house.rooms.closing = runner, False
 
 
 async def test_a_room_whose_node_is_gone_says_to_try_again() -> None:
@@ -184,3 +200,27 @@ async def test_rooms_that_two_nodes_create_at_the_same_time_get_different_ids() 
         ids = [room for room, _ in await asyncio.gather(*creating)]
         assert len(set(ids)) == 4
         assert {made.cluster.table.holder(room) for room in ids} == {"w1", "w2"}
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+async def test_a_room_that_is_deleted_while_it_moves_is_gone(is_refused: bool) -> None:
+    async with nodes() as made:
+        for node, room in (("w1", "den"), ("w2", "nexus")):
+            await made.houses[node].create_room(scenario(), room)
+        cluster, link = made.cluster, made.cluster.links["w1"]
+        cluster.placement.together |= {"den", "nexus"}  # so den has to move
+        ask = link.ask
+
+        async def deleted_first(name: str, **args: Any) -> Any:
+            if name == "close":
+                await made.houses["w1"].delete_room("den")
+                if is_refused:
+                    raise Conflict("room den is being deleted by another call")
+            return await ask(name, **args)
+
+        link.ask = deleted_first  # type: ignore[method-assign]
+        cluster.take("den")
+        await cluster.settled()
+        assert "den" not in cluster.table.rooms
+        assert not cluster.has("den")
+        assert not made.houses["w2"].broken

@@ -52,6 +52,17 @@ async def test_what_is_told_is_handled_in_order_and_before_the_next_question() -
         assert await one.ask("noted") == list(range(100))
 
 
+async def test_a_question_over_a_link_that_has_ended_may_be_forgotten() -> None:
+    """Asyncio complains of an error that nobody has looked at."""
+    complaints: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, complaint: complaints.append(complaint))
+    async with linked({}, {}) as (one, _):
+        one.close()
+        for _ in range(2):
+            assert one.asked("anything").done()
+    assert complaints == []
+
+
 async def test_a_side_that_is_gone_answers_every_question_with_busy() -> None:
     async def forever() -> None:
         await asyncio.get_running_loop().create_future()

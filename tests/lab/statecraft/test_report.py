@@ -107,6 +107,7 @@ def test_the_report_of_an_unfinished_run_says_so() -> None:
     assert "Missing" not in page(experiment(), rounds(), with_plots=False)
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_every_table_is_written_as_csv_and_as_json_lines_with_the_same_rows(tmp_path: Path) -> None:
     write_report(experiment(), rounds(), tmp_path)
     for name, table in TABLES.items():
@@ -119,6 +120,7 @@ def test_every_table_is_written_as_csv_and_as_json_lines_with_the_same_rows(tmp_
     assert (tmp_path / REPORT_FILE).exists()
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_a_table_without_rows_still_has_its_header(tmp_path: Path) -> None:
     write_report(experiment(), [a_round([turn()], Place("a & $b", 1, 1))], tmp_path)
     assert (tmp_path / "wars.csv").read_text().startswith("lineup,seed,round,nation_a,nation_b")
@@ -132,6 +134,7 @@ def test_no_name_is_a_formula_in_a_spreadsheet(tmp_path: Path) -> None:
 
 
 # -- the command line -------------------------------------------------------------------------------
+@pytest.mark.usefixtures("without_plots")
 def test_an_experiment_is_played_and_reported_from_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

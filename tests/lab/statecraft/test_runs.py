@@ -253,6 +253,7 @@ def test_a_player_from_a_file_gets_the_whole_input_object(tmp_path: Path) -> Non
     assert any("Borland kept its pledge" in line for line in third["previous_turn_news"])
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_the_failures_of_a_player_are_counted_and_make_its_results_doubtful(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -463,6 +464,7 @@ def test_the_record_of_every_round_is_kept_and_replays(whole: Path, capsys: pyte
     assert "The game is over. Welfare: " in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("without_plots")
 def test_the_same_experiment_gives_identical_files(tmp_path: Path) -> None:
     experiment, found = small(seeds=[1], rounds=1), []
     for name in ("one", "two"):

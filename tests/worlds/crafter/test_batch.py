@@ -99,6 +99,7 @@ def begun() -> SideBySide:
     return SideBySide(range(40, 50))
 
 
+@pytest.mark.sampled(kind=lambda module: module)
 @pytest.mark.parametrize(("module", "name", "value", "policy"), CHANGES, ids=[change[1] for change in CHANGES])
 def test_a_rule_that_is_changed_in_the_scalar_game_only_is_noticed(
     module: ModuleType, name: str, value: Any, policy: Policy, begun: SideBySide, monkeypatch: pytest.MonkeyPatch

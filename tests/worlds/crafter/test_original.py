@@ -16,6 +16,7 @@ from .original import Original, ours, play_both, theirs
 from .original_noise import WithLists
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(6))
 def test_a_game_is_the_original_until_the_player_dies(seed):
     play_both(seed, steps=1000)

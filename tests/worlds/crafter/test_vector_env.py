@@ -112,13 +112,24 @@ def test_symbols_are_those_of_the_games(mode: AutoresetMode) -> None:
 
 
 def test_gymnasiums_wrappers_count_the_episodes() -> None:
-    env = DictInfoToList(RecordEpisodeStatistics(vector_env(3, size=SIZE, length=10)))
+    env = RecordEpisodeStatistics(vector_env(3, size=SIZE, length=10))
     env.reset(seed=1)
     for step in range(1, 12):
         _, _, _, truncated, infos = env.step([NOOP] * 3)
         assert truncated.all() == (step == 10)
         if step == 10:
-            assert [info["episode"]["l"] for info in infos] == [10] * 3
+            assert infos["episode"]["l"].tolist() == [10] * 3
+
+
+def test_gymnasiums_wrappers_list_what_each_game_unlocked() -> None:
+    """On its own: in Gymnasium 1.2 this wrapper fails on what `RecordEpisodeStatistics` adds, in any environment."""
+    env = DictInfoToList(vector_env(3, size=SIZE, length=2, autoreset_mode=AutoresetMode.SAME_STEP))
+    env.reset(seed=1)
+    _, _, _, _, infos = env.step([NOOP] * 3)
+    assert [sorted(info) for info in infos] == [["unlocked"]] * 3
+    _, _, _, truncated, infos = env.step([NOOP] * 3)
+    assert truncated.all()
+    assert [sorted(info) for info in infos] == [["final_obs", "unlocked"]] * 3
 
 
 def test_seeds_decide_everything_and_later_games_follow_from_them() -> None:

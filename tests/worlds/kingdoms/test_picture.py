@@ -126,6 +126,7 @@ SECRETS = (raise_a_mountain, burn, strip_the_land, pull_down, move_borders, fill
 Secret = Callable[[Sim, NDArray[np.int64]], None]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("secret", SECRETS)
 @pytest.mark.parametrize("size", [128, 333, 640])
 def test_worlds_that_differ_only_in_the_fog_give_the_same_picture(secret: Secret, size: int) -> None:

@@ -64,6 +64,7 @@ def use_everywhere(sim: Sim, power: str) -> int:
 
 
 # -- all powers ------------------------------------------------------------------------------------
+@pytest.mark.sampled(kind=lambda power: POWERS[power].family)
 @pytest.mark.parametrize("power", POWERS)
 def test_a_power_keeps_the_invariants_wherever_it_is_cast(power: str) -> None:
     sim = lively()
@@ -73,6 +74,7 @@ def test_a_power_keeps_the_invariants_wherever_it_is_cast(power: str) -> None:
     assert first_violation(sim) is None
 
 
+@pytest.mark.sampled(kind=lambda power: POWERS[power].family)
 @pytest.mark.parametrize("power", POWERS)
 def test_a_power_is_deterministic(power: str) -> None:
     assert after_using(power) == after_using(power)
@@ -429,6 +431,7 @@ def test_the_last_city_of_a_kingdom_has_nobody_to_rebel_against() -> None:
         cast(sim, "rebellion", home.x, home.y)
 
 
+@pytest.mark.sampled(kind=lambda power: POWERS[power].family)
 @pytest.mark.parametrize("power", POWERS)
 def test_a_power_that_is_refused_leaves_the_world_and_the_faith_as_they_were(power: str) -> None:
     sim = lively()

@@ -40,7 +40,9 @@ DEFAULT_SECONDS = 60.0
 
 
 def agent_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("brain", metavar="BRAIN", help="what it thinks with, such as ollama:qwen3:8b, local or FILE.py")
+    parser.add_argument(
+        "brain", metavar="BRAIN", help="what it thinks with, such as ollama:qwen3:8b, FILE.py or command:PROGRAM"
+    )
     parser.add_argument("room", nargs="?", metavar="ROOM", help="the room, or a link from `cohabit up`")
     place_options(parser, room=False)
     parser.add_argument("--room", dest="room_option", metavar="ROOM", help="the same as ROOM")
@@ -63,6 +65,7 @@ def agent(args: argparse.Namespace) -> int:
       cohabit agent ollama:qwen3:8b 'http://127.0.0.1:8724/?room=demo#TOKEN'
       COHABIT_TOKEN=… cohabit agent local --url https://house.example.org --room demo --games 3
       cohabit agent ./mybot.py:Bot demo --token …
+      cohabit agent 'command:node my_agent.js' demo
     """
     if args.room and args.room_option:
         raise UsageError("name the room once: as ROOM or with --room")

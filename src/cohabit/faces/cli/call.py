@@ -64,8 +64,8 @@ def invite_options(parser: argparse.ArgumentParser) -> None:
 
 
 def invite(args: argparse.Namespace) -> int:
-    """Invite a person or an agent to a room. Prints a token, a link to the web page and a line for MCP clients.
-    The holder of the token becomes a member by joining the room.
+    """Invite a person or an agent to a room. Prints a code, a link to the web page and a line for MCP clients. The
+    code is a token that can do one thing: its holder becomes a member by joining the room.
 
     You need permission to manage members, for example the credential of a host or a god.
 
@@ -91,10 +91,10 @@ def invite(args: argparse.Namespace) -> int:
     }
     place = place_of(args)
     made = asyncio.run(ask(place, "invite", {k: v for k, v in wanted.items() if v is not None}))
-    room, token = made["room"], made["token"]
+    room, code = made["room"], made["code"]
     granted = f"with {args.may}" if args.may else f"as {made['role']}"
-    tell(f"{args.handle} is invited to room {room} {granted}. The token is shown once:")
-    tell(f"  {token}")
-    tell(f"  {page_link(place.url, room, token)}")
-    tell(f"  {claude_line(place.url, room, args.handle, token)}")
+    tell(f"{args.handle} is invited to room {room} {granted}. This is shown once:")
+    tell(f"  {code}")
+    tell(f"  {page_link(place.url, room, code)}")
+    tell(f"  {claude_line(place.url, room, args.handle, code)}")
     return 0

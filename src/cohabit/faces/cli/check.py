@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from cohabit.faces.cli.options import check_above_0
+from cohabit.faces.cli.options import check_above_0, json_object
 from cohabit.faces.cli.say import clean, tell
 
 
@@ -16,6 +16,7 @@ def check_options(parser: argparse.ArgumentParser) -> None:
         default="",
         help="where an agent or feature is used (default: nim)",
     )
+    parser.add_argument("--config", metavar="JSON", default="{}", help="the config of a world, as a JSON object")
     parser.add_argument("--seconds", type=float, default=5.0, help="time limit of an agent's decision (default: 5)")
 
 
@@ -29,7 +30,8 @@ def check(args: argparse.Namespace) -> int:
     Examples:
       cohabit check ./mygame.py
       cohabit check ./mygame.py:MyGame
-      cohabit check nim
+      cohabit check nim --config '{"heaps": [1, 2]}'
+      cohabit check "openspiel:leduc_poker(players=3)"
       cohabit check ./mybot.py:Bot --in tictactoe
       cohabit check ./poll.py --in nim
     """
@@ -50,6 +52,6 @@ def check(args: argparse.Namespace) -> int:
         from cohabit.testing.checker import check_world
 
         with progress_bar(f"checking {args.world}") as on_progress:
-            report = check_world(args.world, on_progress=on_progress)
+            report = check_world(args.world, config=json_object(args.config), on_progress=on_progress)
     tell(clean(report, lines=True))
     return 0 if report.ok else 1

@@ -24,7 +24,7 @@ def data_options(parser: argparse.ArgumentParser) -> None:
 def data(args: argparse.Namespace) -> int:
     """Show or delete what a house keeps of a person or an agent, at their request. The owner of the data folder can
     do this even while the house runs. Records keep the moves under a pseudonym; a room that is in use is cleaned
-    when it is quiet, and the house record at the next start. Backups are not changed.
+    when it is quiet, and the house record a few seconds later. Backups are not changed.
 
     Examples:
       cohabit data show ada

@@ -9,7 +9,14 @@ from cohabit.errors import CohabitError
 from cohabit.faces.cli.call import ask
 from cohabit.faces.cli.options import open_store, place_of, place_options, token_of_environment
 from cohabit.faces.cli.say import table, tell
-from cohabit.registry import BRIDGE_FILE_WORLD, find_world, known_worlds
+from cohabit.registry import (
+    BRIDGE_FILE_WORLD,
+    LIBRARIES,
+    find_world,
+    installed_libraries,
+    known_worlds,
+    listed_games,
+)  # fmt: skip
 from cohabit.room.record import Snapshot
 from cohabit.scenario import presets
 
@@ -44,12 +51,12 @@ def _rooms_of_a_house(args: argparse.Namespace) -> str:
 
 
 def _rooms_of_a_folder(args: argparse.Namespace) -> str:
-    from cohabit.house.running.rooms import HOUSE_ROOM
+    from cohabit.house.directory import HOUSE_RECORD
 
     rows: list[tuple[object, ...]] = []
     with open_store(args) as store:
         for room in store.rooms():
-            if room == HOUSE_ROOM:
+            if room == HOUSE_RECORD:
                 continue
             entries = f"{store.head(room) + 1:,}"
             try:
@@ -64,23 +71,58 @@ def _rooms_of_a_folder(args: argparse.Namespace) -> str:
 
 def worlds_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scenarios", action="store_true", help="list only the scenarios")
+    parser.add_argument("--library", metavar="NAME", help=f"list the games of a library: {', '.join(LIBRARIES)}")
 
 
 def worlds(args: argparse.Namespace) -> int:
     """List the worlds that can be opened by name, including those of installed packages, and the scenarios that
-    come with Cohabit. Your own world is opened by its file.
+    come with Cohabit. Your own world is opened by its file. A game of another library is opened by its name, such as
+    openspiel:chess, if the library is installed.
 
     Examples:
       cohabit worlds
+      cohabit worlds --library openspiel
       cohabit up nim
       cohabit up pvp --world nim
       cohabit up ./mygame.py
     """
+    if args.library:
+        tell(_game_table(args.library))
+        return 0
     if not args.scenarios:
         tell(_world_table())
         tell()
+        tell(_library_table())
+        tell()
     tell(_scenario_table())
     return 0
+
+
+def _library_table() -> str:
+    there = installed_libraries()
+    return table(
+        ("library", "games", "what it has"),
+        [
+            (
+                name,
+                f"cohabit worlds --library {name}" if name in there else f"pip install 'cohabit[{each.extra}]'",
+                each.about,
+            )
+            for name, each in LIBRARIES.items()
+        ],
+    )
+
+
+def _game_table(library: str) -> str:
+    rows = [
+        (name, seats_of(*game.seats), game.pace, "hidden" if game.hidden else "open", game.about or game.title)
+        for name, game in listed_games(library).items()
+    ]
+    return table(("world", "seats", "pace", "information", "what it is"), rows)
+
+
+def seats_of(fewest: int, most: int) -> str:
+    return str(most) if fewest == most else f"{fewest} to {most}"
 
 
 def _world_table() -> str:
@@ -91,9 +133,7 @@ def _world_table() -> str:
         except Exception as wrong:  # a broken third-party world must not hide the others
             rows.append((name, "?", "?", f"cannot be loaded: {type(wrong).__name__}: {wrong}"))
             continue
-        fewest, most = cls.spec.seat_range
-        seats = str(most) if fewest == most else f"{fewest} to {most}"
-        rows.append((name, seats, cls.spec.pace, (cls.__doc__ or "").strip().split("\n")[0]))
+        rows.append((name, seats_of(*cls.spec.seat_range), cls.spec.pace, (cls.__doc__ or "").strip().split("\n")[0]))
     return table(("world", "seats", "pace", "what it is"), rows)
 
 

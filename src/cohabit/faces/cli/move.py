@@ -1,7 +1,9 @@
 """``cohabit move``: move everything that a house stores to PostgreSQL, or back to a data folder."""
 
 import argparse
-from contextlib import closing
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from cohabit.faces.cli.options import data_option, need_house, settings_of
@@ -9,6 +11,7 @@ from cohabit.faces.cli.say import tell
 from cohabit.house.settings import Settings
 from cohabit.house.store import moving
 from cohabit.house.store.sqlite import SQLiteStore
+from cohabit.house.store.sqlite_opening import DATABASE_NAME, MOVED_NAME
 from cohabit.house.store.tables import TableStore
 
 POSTGRES = ("postgresql://", "postgres://")
@@ -20,10 +23,10 @@ def move_options(parser: argparse.ArgumentParser) -> None:
 
 
 def move(args: argparse.Namespace) -> int:
-    """Move everything that a house stores to an empty PostgreSQL database, or from there to a new data folder. The
-    house must not be running. All of it is copied in one transaction, read back and compared, and the chain of every
-    record is verified; if anything is wrong, nothing is moved. Afterwards the house starts from the new place only:
-    `cohabit.db` is renamed to `cohabit.db.moved`, and a database is marked.
+    """Move everything that a house stores to an empty PostgreSQL database, or from there to a data folder without a
+    `cohabit.db`. The house must not be running. All of it is copied in one transaction, read back and compared, and the
+    chain of every record is verified; if anything is wrong, nothing is moved. Afterwards the house starts from the new
+    place only: `cohabit.db` is renamed to `cohabit.db.moved`, and a database is marked.
 
     Other files of the data folder stay there: give the same --data when you start the house.
 
@@ -32,7 +35,7 @@ def move(args: argparse.Namespace) -> int:
       cohabit move --store postgresql://cohabit@db.example/cohabit --to ./house
     """
     settings = settings_of(args)
-    with closing(_source(settings)) as source, closing(_target(args.to)) as target:
+    with closing(_source(settings)) as source, _target(args.to) as target:
         contents = moving.move(source, target)
     tell(f"moved from {source.place} to {target.place}, and verified:")
     for table, content in contents.items():
@@ -48,8 +51,26 @@ def _source(settings: Settings) -> TableStore:
     return SQLiteStore(settings.folder)
 
 
-def _target(to: str) -> TableStore:
-    return _postgres(to) if to.startswith(POSTGRES) else SQLiteStore(Path(to).expanduser())
+@contextmanager
+def _target(to: str) -> Iterator[TableStore]:
+    """Where everything goes. Of a move that fails, no empty database is left that a house would start from."""
+    if to.startswith(POSTGRES):
+        with closing(_postgres(to)) as database:
+            yield database
+        return
+    folder = Path(to).expanduser()
+    was_there, had_database = folder.exists(), (folder / DATABASE_NAME).exists()
+    try:
+        with closing(SQLiteStore(folder, to_fill=True)) as store:
+            yield store
+    except BaseException:
+        if not had_database:
+            for made in folder.glob(f"{DATABASE_NAME}*"):
+                if made.name != MOVED_NAME:
+                    made.unlink()
+        if not was_there and folder.exists():
+            shutil.rmtree(folder)
+        raise
 
 
 def _postgres(url: str) -> TableStore:

@@ -15,8 +15,9 @@ from cohabit.errors import Unauthorized, UnknownRoom
 from cohabit.faces.cli.say import UsageError
 from cohabit.house.settings import Settings, load_settings, settings_table
 from cohabit.house.store.contract import LastingStore
+from cohabit.house.store.disk import ID_FILE
 from cohabit.house.store.sqlite import SQLiteStore
-from cohabit.house.store.sqlite_opening import DATABASE_NAME
+from cohabit.house.store.sqlite_opening import DATABASE_NAME, MOVED_NAME
 from cohabit.model.suggest import nearest
 from cohabit.registry import TOKEN_VARIABLES
 
@@ -68,6 +69,10 @@ def open_store(args: argparse.Namespace) -> Iterator[LastingStore]:
 
 def need_house(folder: Path) -> None:
     if not (folder / DATABASE_NAME).is_file():
+        if (folder / ID_FILE).is_file() or (folder / MOVED_NAME).is_file():
+            raise UnknownRoom(
+                f"the house in {folder} keeps its data in PostgreSQL; give the address with --store or COHABIT_STORE"
+            )
         raise UnknownRoom(f"no house in {folder} yet; create one with `cohabit up`, or give another folder with --data")
 
 
@@ -101,15 +106,18 @@ def place_options(parser: argparse.ArgumentParser, room: bool = True) -> None:
 
 
 def place_of(args: argparse.Namespace) -> Place:
-    """The address, token and room to use. A link from ``cohabit up`` has all three."""
+    """The address, token and room to use. A link from ``cohabit up`` has all three; ``COHABIT_URL`` may be one, too."""
     room = getattr(args, "room", None)
     link = room if room and "://" in room else args.url
+    room = None if room == link else room
     url, token, linked = _read_link(link) if link else (None, None, None)
-    url = url or os.environ.get("COHABIT_URL") or load_settings({}).url
     token = args.token or token or token_of_environment()
+    if url is None and (usual := os.environ.get("COHABIT_URL")):
+        url, its_token, its_room = _read_link(usual)
+        token, room = token or its_token, room or its_room
     if not token:
         raise Unauthorized("no token was given")
-    return Place(url.rstrip("/"), token, linked or (None if room == link else room))
+    return Place(url or load_settings({}).url.rstrip("/"), token, linked or room)
 
 
 def token_of_environment() -> str | None:
@@ -120,7 +128,7 @@ def _read_link(link: str) -> tuple[str, str | None, str | None]:
     """``http://house:8724/?room=demo#TOKEN``: the address, the token and the room in it."""
     parts = urlsplit(link)
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise UsageError("--url must be an address such as http://127.0.0.1:8724")
+        raise UsageError("--url, or COHABIT_URL, must be an address such as http://127.0.0.1:8724")
     token = parts.fragment.removeprefix("token=") or None
     room = parse_qs(parts.query).get("room", [None])[0]
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/"), token, room
@@ -132,7 +140,7 @@ def arguments(words: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for word in words:
         if word.lstrip().startswith("{"):
-            found.update(_json_object(word))
+            found.update(json_object(word))
             continue
         name, equals, value = word.partition("=")
         if not equals or not name:
@@ -141,7 +149,7 @@ def arguments(words: list[str]) -> dict[str, Any]:
     return found
 
 
-def _json_object(text: str) -> dict[str, Any]:
+def json_object(text: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(text, type=dict[str, Any])
     except msgspec.MsgspecError as wrong:

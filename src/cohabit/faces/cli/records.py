@@ -1,36 +1,35 @@
-"""``cohabit replay``, ``verify``, ``export`` and ``backup``: read records from the data folder or a file."""
+"""Reads records from the data folder or a file; ``cohabit export`` and ``backup``."""
 
 import argparse
 import os
-import re
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeVar
 
 import msgspec
 
-from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, UnknownAsset
-from cohabit.faces.cli.options import data_option, need_room, open_store
-from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, tell, view_text
-from cohabit.faces.cli.showing import told_lines
+from cohabit.errors import BadArgs, Conflict, RecordCorrupt, UnknownAsset
+from cohabit.faces.cli.options import data_option, need_room, open_store, settings_of
+from cohabit.faces.cli.say import UsageError, tell
 from cohabit.feature_registry import load_features
 from cohabit.house.settings import split_names
 from cohabit.house.store.contract import LastingStore, Row
-from cohabit.house.store.heads import expected as heads_file_expects
-from cohabit.house.store.heads import read_heads, read_key
+from cohabit.house.store.keyframes import Keyframes
 from cohabit.house.store.loading import known_world, world_from
-from cohabit.model.seat import ALL
 from cohabit.model.suggest import nearest
 from cohabit.registry import trusted_source
-from cohabit.remote import RemoteWorld
 from cohabit.room.record import GENESIS, Expected, Line, Snapshot, read_lines
 from cohabit.room.recorded import MakeWorld
 from cohabit.room.room import Room
 from cohabit.room.seeing.visibility import feed
+
+T = TypeVar("T")
+HTML_FRAMES, MAX_HTML_FRAMES = 1_000, 20_000
+"""A page has one every 2 s of a world of real time, and as many bytes as that needs."""
 
 
 # -- where a record comes from ------------------------------------------------------------------
@@ -85,14 +84,14 @@ def _rows(path: Path) -> Iterator[Row]:
                 raise RecordCorrupt(f"{path}, line {number}, is not a valid export line: {wrong}") from None
 
 
-def _is_file(name: str) -> bool:
+def is_file(name: str) -> bool:
     return name.endswith((".jsonl", ".json")) or "/" in name or Path(name).is_file()
 
 
 @contextmanager
 def open_source(args: argparse.Namespace, name: str) -> Iterator[Source]:
     load_features(split_names(getattr(args, "features", "") or os.environ.get("COHABIT_FEATURES", "")))
-    if _is_file(name):
+    if is_file(name):
         if not Path(name).is_file():
             raise UnknownAsset(f"no such file: {name}")
         yield from_file(Path(name), args.world)
@@ -120,9 +119,10 @@ class Reading:
 
     def steps(self, kind: type[Room] = Room) -> Iterator[tuple[Room, Line]]:
         """Yield the room after each line of the record."""
-        yield from _steps(self._source._replace(rows=self._compared()), kind)
+        yield from _steps(self._source._replace(rows=self.compared()), kind)
 
-    def _compared(self) -> Iterator[Row]:
+    def compared(self) -> Iterator[Row]:
+        """The rows, which are compared with what is expected of them."""
         left = deque(self._expected)
         for row in self._source.rows:
             seq, _, digest = row
@@ -163,7 +163,7 @@ def _steps(source: Source, kind: type[Room]) -> Iterator[tuple[Room, Line]]:
     yield from kind.restore(snapshot, (), source.make_world).following(lines)
 
 
-def with_progress(steps: Iterable[tuple[Room, Line]], total: int, what: str) -> Iterator[tuple[Room, Line]]:
+def with_progress(steps: Iterable[T], total: int, what: str) -> Iterator[T]:
     """A progress bar on stderr."""
     if not sys.stderr.isatty():
         yield from steps
@@ -174,185 +174,15 @@ def with_progress(steps: Iterable[tuple[Room, Line]], total: int, what: str) -> 
     yield from track(steps, what, total=total, console=Console(stderr=True), transient=True)
 
 
-# -- replay -------------------------------------------------------------------------------------
-def replay_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("record", metavar="ROOM|FILE", help="a room in the data folder, or an exported file (.jsonl)")
-    parser.add_argument("--at", type=int, metavar="N", help="stop after entry N")
-    parser.add_argument("--every", action="store_true", help="show the world after every entry that has events")
-    world_option(parser)
-    data_option(parser)
-
-
-def replay(args: argparse.Namespace) -> int:
-    """Replay a record from its first entry. Prints the events, and at the end the state of the world.
-    No model or player is called, and nothing is changed.
-
-    Examples:
-      cohabit replay demo
-      cohabit replay demo --at 120
-      cohabit replay demo.jsonl --every
-      cohabit replay records/game-1.jsonl --world mygame.py
-    """
-    if args.at is not None and args.at < 0:
-        raise UsageError("--at: entries are counted from 0")
-    with open_source(args, args.record) as source:
-        players = _players(args.record)
-        if players:
-            tell(players)
-        room, seq, entries = None, -1, 0
-        steps = with_progress(run_again(source), source.total, source.name)
-        for room, line in steps:
-            seq, entries = line.seq, entries + 1
-            told = list(told_lines(line.entry, room))
-            for text in told:
-                tell(text)
-            if args.every and told:
-                tell(_world(room))
-            if seq == args.at:
-                break
-        if args.at is not None and seq < args.at:
-            raise BadArgs(f"this record ends with entry {seq}")
-        if room is not None:
-            tell(_world(room))
-            tell(f"{source.name}: {entries:,} entries, game {room.state.games}{_remote_note(room)}")
-            if players:
-                tell(players)
-    return 0
-
-
-def _players(record: str) -> str:
-    """Who is who in a game of the lab."""
-    if not _is_file(record):
-        return ""
-    from cohabit.lab.folder import players_of_record
-    from cohabit.lab.game import handle
-
-    names = players_of_record(Path(record))
-    return "Players: " + ", ".join(f"{handle(i)} = {clean(name)}" for i, name in enumerate(names)) if names else ""
-
-
-def _remote_note(room: Room | None) -> str:
-    """A note on what a replay cannot verify for a remote world."""
-    remote = room is not None and isinstance(room.world, RemoteWorld)
-    return " (answers of its remote world are taken from the record)" if remote else ""
-
-
-def _world(room: Room) -> str:
-    return view_text(room.view_through(ALL).text)
-
-
-# -- verify -------------------------------------------------------------------------------------
-def verify_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "records",
-        nargs="*",
-        default=[],
-        metavar="ROOM|FILE",
-        help="rooms or exported files (default: every room in the data folder)",
-    )
-    parser.add_argument(
-        "--head", metavar="SEQ:DIGEST", help="the record must contain this entry with this digest; for one record"
-    )
-    parser.add_argument("--heads", metavar="FILE", help="the rooms must contain the heads in this file (heads_file)")
-    parser.add_argument("--heads-key", metavar="FILE", help="the heads must be signed with the secret in this file")
-    world_option(parser)
-    data_option(parser)
-
-
-def verify(args: argparse.Namespace) -> int:
-    """Verify records: the chain of digests is unbroken and reaches the snapshots, every entry replays to its
-    recorded outcome, and the world matches the digests in the record. Exit code 1 if a record is broken.
-
-    Prints the head of each record: the number of its last entry, and the digest of everything up to it. A
-    record that was shortened, or made again as a whole, has another head: keep a head somewhere else, or let
-    the house write them to a file (the setting heads_file), and compare with --head or --heads. Works on a
-    read-only copy of the data folder.
-
-    An exported file may come from anybody. A world in a file is code, so it is run only if you name it with --world.
-
-    Examples:
-      cohabit verify
-      cohabit verify demo.jsonl
-      cohabit verify demo --head 1023:9f0c…
-      cohabit verify --heads /mnt/elsewhere/heads.jsonl
-    """
-    if args.world and not args.records:
-        raise UsageError("--world is for the records that you name")
-    expected = _expected(args)
-    names = args.records
-    whole = True
-    if not names:
-        with open_store(args) as store:
-            names = store.rooms()
-            for problem in store.problems():
-                complain(problem, secret=False)
-                whole = False
-        if not names:
-            tell("there are no rooms to verify")
-        for gone in sorted(set(expected) - set(names)):
-            complain(f"{clean(gone)}: BROKEN: this room is in {args.heads}, but not in the data folder")
-            whole = False
-    results = [_verify(args, name, expected.get(name, ())) for name in names]
-    if not all(results):
-        complain("Restore a room from a backup. Ask for a file again, and export it again if it is yours.")
-    return 0 if whole and all(results) else 1
-
-
-def _expected(args: argparse.Namespace) -> dict[str, list[Expected]]:
-    """The heads to compare with, by record."""
-    found: dict[str, list[Expected]] = {}
-    if args.heads:
-        path = Path(args.heads)
-        for room, heads in read_heads(path, read_key(args.heads_key or "")).items():
-            found[room] = [heads_file_expects(path, head.seq, head.digest) for head in heads]
-    if args.head:
-        if len(args.records) != 1:
-            raise UsageError("--head is for one record; name it")
-        given = re.fullmatch(r"(\d+):([0-9a-fA-F]{64})", args.head)
-        if given is None:
-            raise UsageError("--head must be SEQ:DIGEST, as printed by `cohabit verify`, with all 64 digits")
-        found.setdefault(args.records[0], []).append(Expected(int(given[1]), bytes.fromhex(given[2]), "--head"))
-    return found
-
-
-def _verify(args: argparse.Namespace, name: str, expected: Iterable[Expected]) -> bool:
-    entries = digests = 0
-    room: Room | None = None
-    try:
-        with open_source(args, name) as source:
-            reading = Reading(source, expected)
-            for room, line in with_progress(reading.steps(), source.total, name):
-                entries += 1
-                digests += line.entry.do == "digest"
-                for snapshot in source.snapshots:
-                    if line.seq == snapshot.seq:
-                        _agrees(room, snapshot, source.make_world)
-    except RecordCorrupt as broken:
-        complain(f"{name}: BROKEN after {entries} good entries: {broken.message}")
-        return False
-    except CohabitError as wrong:
-        complain(f"{name}: {in_one_line(wrong)}")
-        return False
-    except Exception as wrong:  # damage can raise anything: report it and continue with the next room
-        complain(f"{name}: BROKEN after {entries} good entries: {type(wrong).__name__}: {wrong}")
-        return False
-    tell(f"{clean(name)}: ok, {entries:,} entries, {digests} digests of the world{_remote_note(room)}")
-    seq, digest = reading.head
-    tell(f"  head {seq}:{digest.hex()}")
-    return True
-
-
-def _agrees(room: Room, snapshot: Snapshot, make_world: MakeWorld) -> None:
-    """Check that a snapshot a house could start from equals the replayed room."""
-    if Room.restore(snapshot, (), make_world).digest() != room.digest():
-        raise RecordCorrupt(f"the snapshot at entry {snapshot.seq} differs from the replayed room", seq=snapshot.seq)
-
-
 # -- export and backup --------------------------------------------------------------------------
 def export_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("room", metavar="ROOM", help="a room in the data folder")
     parser.add_argument("-o", "--output", metavar="FILE", help="output file (default: stdout)")
-    parser.add_argument("--as", dest="member", metavar="MEMBER", help="only what this member could see")
+    parser.add_argument(
+        "--as", dest="member", metavar="MEMBER", help="only what this member could see; with --html also public or all"
+    )
+    parser.add_argument("--html", action="store_true", help="one page that replays the room, and opens without a house")
+    parser.add_argument("--frames", type=int, metavar="N", help=f"of the page, at most (default: {HTML_FRAMES})")
     data_option(parser)
 
 
@@ -361,28 +191,64 @@ def export(args: argparse.Namespace) -> int:
     everything, including hidden and private information, so keep it to yourself. `cohabit replay FILE` and
     `cohabit verify FILE` read it. With --as it contains only the events that this member received.
 
+    With --html, write a page that replays the room: one file without links to anything. It shows what
+    everybody may see; with --as MEMBER what this member could see, with --as all everything. It contains the
+    pictures and events that it shows, and nothing else of the record.
+
     Examples:
       cohabit export demo -o demo.jsonl
       cohabit export pvp --as athena -o athena.jsonl
       cohabit export demo | head -1
+      cohabit export demo --html -o demo.html
+      cohabit export pvp --html --as athena -o athena.html
     """
+    if args.frames is not None and not (args.html and 1 <= args.frames <= MAX_HTML_FRAMES):
+        raise UsageError(f"--frames is for --html, and from 1 to {MAX_HTML_FRAMES}")
     with open_store(args) as store:
         source = from_store(store, args.room)
+        if args.html:
+            return _export_page(args, store, source)
         lines = _seen_by(source, args.member) if args.member else _everything(source)
         if args.output is None:
             _write(sys.stdout.buffer, lines)
             sys.stdout.flush()
             return 0
         path = Path(args.output)
-        part = path.with_name(path.name + ".part")
-        try:
-            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                count = _write(file, lines)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        with _written(path) as file:
+            count = _write(file, lines)
     tell(f"{path}: {count:,} lines")
     return 0
+
+
+def _export_page(args: argparse.Namespace, store: LastingStore, source: Source) -> int:
+    from cohabit.faces.cli.film import page_of
+    from cohabit.house.agents.decisions import RoomLog
+    from cohabit.house.agents.transcripts import Transcripts
+
+    folder = settings_of(args).folder
+    decisions = RoomLog.stored(Transcripts(folder, 0), source.name)
+    who, frames = args.member or "public", args.frames or HTML_FRAMES
+    page, film = page_of(store, Keyframes(folder), source, decisions, who, frames)
+    if args.output is None:
+        sys.stdout.write(page)
+        return 0
+    path = Path(args.output)
+    with _written(path) as file:
+        file.write(page.encode())
+    tell(f"{path}: {len(film.frames):,} frames, {path.stat().st_size:,} bytes")
+    return 0
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[BinaryIO]:
+    """A file that only the owner can read, and that is there only when it is complete."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            yield file
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _write(file: BinaryIO, lines: Iterable[bytes]) -> int:

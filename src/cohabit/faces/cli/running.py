@@ -2,14 +2,17 @@
 
 import argparse
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, closing, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
+from cohabit.errors import BadArgs
 from cohabit.faces.cli.operator import operator_file
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.say import complain, paint, tell
 from cohabit.faces.cli.showing import log_to_stderr, show, watch_problems
+from cohabit.house.directory import HOUSE_RECORD, place_of
 from cohabit.house.settings import Settings
 from cohabit.house.store.identities import TEMPORARY
 
@@ -41,13 +44,21 @@ def serve(args: argparse.Namespace) -> int:
       cohabit serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
       COHABIT_PUBLIC_URL=https://play.example.org cohabit serve
       cohabit serve --workers 4
+      cohabit serve --store postgresql://cohabit@db/cohabit --houses-address 10.0.0.5:8730
     """
 
     async def prepare(house: "House") -> Greeting:
         token = await first_host_token(house)
         return lambda url, beside: [*host_lines(token, url, args), *room_lines(house, beside)]
 
-    return run_house(settings_of(args), prepare, args.quiet, may_have_workers=True)
+    settings = settings_of(args)
+    asks_for_bridge = args.bridge_port is not None or bool(os.environ.get("COHABIT_BRIDGE_PORT"))
+    if settings.workers > 1 and settings.bridge_port and asks_for_bridge:
+        raise BadArgs(
+            "bridge_port: this port is not open in a house with workers; serve the rooms of its clients without "
+            "--workers, or use --bridge-port 0 (over HTTP, WebSocket and MCP these rooms work with workers too)"
+        )
+    return run_house(settings, prepare, args.quiet, may_have_workers=True)
 
 
 def run_house(
@@ -70,11 +81,13 @@ def run_house(
         async with AsyncExitStack() as stack:
             listener = stack.enter_context(closing(bind(settings)))
             workers = None
-            if may_have_workers and settings.workers > 1:
+            if may_have_workers and (settings.workers > 1 or settings.houses_address):
                 from cohabit.faces.workers.supervisor import open_front
 
                 house, workers = await stack.enter_async_context(open_front(settings, quiet=quiet))
             else:
+                if settings.houses_address:
+                    raise BadArgs("only `cohabit serve` can be a house of a cluster; leave out houses_address")
                 if settings.workers > 1:
                     complain("Only `cohabit serve` has workers: this house is one process.")
                 house = await stack.enter_async_context(House.open(settings))
@@ -109,7 +122,10 @@ def run_house(
 
 
 async def first_host_token(house: "House") -> str | None:
-    """Create a token for the house host on the first start. Returns None if there already is one."""
+    """Create a token for the house host on the first start. Returns None if there already is one. In a cluster, the
+    house that leads does it."""
+    if not house.ledger.is_here:
+        return None
     identities = house.identities
     hosts = [i.id for i in identities.everybody() if i.host and identities.of(i.id, None)]
     if any(c.label != TEMPORARY for host in hosts for c in identities.of(host, None)):
@@ -154,7 +170,9 @@ def room_lines(house: "House", beside: "Sequence[SideServer]") -> list[str]:
 
 
 def _by_worker(directory: "Table") -> Iterator[str]:
-    nodes, rooms = directory.nodes(), directory.rooms
-    yield f"Rooms run in {len(nodes)} workers:"
+    nodes, rooms = [node for node in directory.nodes() if not place_of(node)], directory.rooms
+    elsewhere = sum(1 for room, node in rooms.items() if place_of(node) and room != HOUSE_RECORD)
+    more = f", and {elsewhere} {'room' if elsewhere == 1 else 'rooms'} in other houses" if elsewhere else ""
+    yield f"Rooms run in {len(nodes)} {'worker' if len(nodes) == 1 else 'workers'}{more}:"
     for node in nodes:
         yield f"  {node}: {', '.join(sorted(room for room in rooms if rooms[room] == node)) or 'none yet'}"

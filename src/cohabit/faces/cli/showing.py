@@ -6,12 +6,15 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from cohabit.errors import BadArgs
 from cohabit.faces.cli.say import event, paint, tell
+from cohabit.house.directory import NOTHING, place_of
 from cohabit.room.state import handle_of
 
 if TYPE_CHECKING:
+    from cohabit.house.directory import Directory
     from cohabit.house.house import House
     from cohabit.house.running.runner import RoomRunner
     from cohabit.model.record import Entry, Told
@@ -23,22 +26,39 @@ PROBLEMS_EVERY_S = 0.5
 
 
 async def watch_problems(house: "House") -> None:
-    """Tell which rooms are closed, at the start and whenever that changes."""
+    """Tell which rooms are closed, at the start and whenever that changes. A room that is on its way to another process
+    or house is closed until that one has opened it."""
     known: dict[str, str] = {}
+    directory = house.node.directory if house.node is not None else None
     while not house.rooms.closing:
         now = {room: problem.message for room, problem in house.rooms.problems.items()}
+        if directory is not None:
+            now = {**{room: known[room] for room in directory.moving() if room in known}, **now}
+        where = {room: where_open(directory, room) for room in known} if directory is not None else {}
         with suppress(OSError):  # the output was closed; the house keeps running
-            for line in problem_lines(known, now):
+            for line in problem_lines(known, now, where):
                 tell(line)
         known = now
         await asyncio.sleep(PROBLEMS_EVERY_S)
 
 
-def problem_lines(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
-    """What has changed about the rooms that are closed. Both have the reason for each, by its id."""
+def where_open(directory: "Directory", room: str) -> str:
+    """Which process or house has opened a room, for the operator; empty if it is this one."""
+    holder = directory.holder(room)
+    if holder is None or holder == directory.here:
+        return ""
+    return f" in house {urlsplit(directory.socket_of(holder)).netloc}" if place_of(holder) else f" in worker {holder}"
+
+
+def problem_lines(
+    before: Mapping[str, str], now: Mapping[str, str], where: Mapping[str, str] = NOTHING
+) -> Iterator[str]:
+    """What has changed about the rooms that are closed. Both have the reason for each, by its id. ``where``: in which
+    process a room is open now, if it is not this one; see `where_open`."""
     yield from (paint("bold", f"Room {room} is closed: {why}") for room, why in now.items() if before.get(room) != why)
     rest = f"closed: {', '.join(now)}" if now else "all rooms are open"
-    yield from (paint("bold", f"Room {room} is open again; {rest}") for room in before if room not in now)
+    opened = (room for room in before if room not in now)
+    yield from (paint("bold", f"Room {room} is open again{where.get(room, '')}; {rest}") for room in opened)
 
 
 def show(runner: "RoomRunner", lines: "Sequence[Line]") -> None:
@@ -51,20 +71,24 @@ def show(runner: "RoomRunner", lines: "Sequence[Line]") -> None:
         pass
 
 
-def told_lines(entry: "Entry", room: "Room", shown_room: str = "") -> Iterator[str]:
-    """An entry of the record as lines for the operator, with the recipients of private events."""
+def told_lines(entry: "Entry", room: "Room | None", shown_room: str = "") -> Iterator[str]:
+    """An entry of the record as lines for the operator, with the recipients of private events. Without the room, the
+    players of seats are those that the entry names."""
     by = handle_of(entry.by) if entry.by is not None else "-"
     who = f"{by} ({entry.via})" if entry.via else by
     for told in entry.told:
         private = (told.members is not None or told.seats is not None) and told.kind not in ("chat", "direct")
-        only = paint("dim", f" [only for {_recipients(told, room)}]") if private else ""
+        only = paint("dim", f" [only for {_recipients(told, entry, room)}]") if private else ""
         yield event(entry.at, shown_room, who, told.text) + only
 
 
-def _recipients(told: "Told", room: "Room") -> str:
+def _recipients(told: "Told", entry: "Entry", room: "Room | None") -> str:
     """The handles of those who receive a private event; a seat without a player is named as such."""
-    # A copy of the list: the room may be running on its own thread.
-    players = {member.seat: member.handle for member in list(room.state.members.values())}
+    players: dict[str | None, str]
+    if room is None:
+        players = {seat: handle_of(member) for seat, member in (entry.players or {}).items()}
+    else:  # a copy of the list: the room may be running on its own thread
+        players = {member.seat: member.handle for member in list(room.state.members.values())}
     seats = [players.get(seat) or f"seat {seat}" for seat in told.seats or ()]
     members = [handle_of(member) for member in told.members or ()]
     return ", ".join(dict.fromkeys([*members, *seats])) or "nobody"

@@ -19,7 +19,14 @@ from cohabit.features.visits.state import VISITS
 from cohabit.house.settings import Settings
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.suggest import nearest
-from cohabit.registry import absolute_brain, find_world, is_script, known_worlds
+from cohabit.registry import (
+    absolute_brain,
+    find_world,
+    is_file_source,
+    is_library_source,
+    is_script,
+    known_worlds,
+)  # fmt: skip
 from cohabit.scenario import AgentSpec, Scenario, check_handle, give_brain, make_person, presets, read_scenario
 from cohabit.world import World, WorldSpec
 
@@ -62,6 +69,9 @@ def up_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--room", help="id of the room (default: named after the scenario)")
     parser.add_argument("--seed", help="the seed: a number, or hexadecimal digits after 0x (default: random)")
+    parser.add_argument(
+        "--links", action="store_true", help="print the links and tokens of all members, and lines for MCP clients"
+    )
     parser.add_argument("--quiet", action="store_true", help="do not print the events of the rooms")
     settings_options(parser)
 
@@ -69,9 +79,10 @@ def up_options(parser: argparse.ArgumentParser) -> None:
 def up(args: argparse.Namespace) -> int:
     """Open a room from a scenario and serve it until Ctrl-C.
 
-    Prints a link and a token for each member, configuration lines for MCP clients, and then a log of
-    events. If the room already exists in the data folder, it is resumed. Tokens are shown once, when a
-    room is created.
+    Prints a link to watch the room, a link to play and one to host it, and then a log of events; with
+    --links, links and tokens of all members. If the room already exists in the data folder, it is
+    resumed. Tokens are shown once, when a room is created; `cohabit links ROOM --renew NAME` makes
+    another one.
 
     Without a SCENARIO it uses agents.json in this folder or in the data folder. If there is none, it uses
     the scenario `default`: a sandbox with one god.
@@ -114,6 +125,13 @@ async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> G
         Capability.MANAGE_MEMBERS in m.held for m in house.rooms[plan.room].room.state.members.values()
     )
     token = await first_host_token(house) if needs_host else None
+    if not getattr(args, "links", True):  # other verbs show all of them
+        watching = await watch_link_of(house, plan, tokens)
+        return lambda url, beside: [
+            *short_greeting(house, plan, tokens, watching, url, args, token),
+            *(line for other, found in others for line in _short_line(other, found, url, args)),
+            *(model_room(url) if model_room is not None else ()),
+        ]
     return lambda url, beside: [
         *_greeting(house, plan, tokens, new, url, beside, args, token),
         *_further_lines(house, others, url),
@@ -152,7 +170,7 @@ async def open_model_room(house: "House") -> "Callable[[str], Iterator[str]]":
     """Open the room in which the embedded model plays. Returns the lines that say where, or how to install it."""
     missing = missing_for(MODEL)
     if missing is not None:
-        return lambda url: iter((f"A language model could play here too, but {missing}.", ""))
+        return lambda url: iter((f"A language model could play here too, but {missing}.",))
     tokens: dict[str, str] = {}
     if MODEL_ROOM not in house.rooms and MODEL_ROOM not in house.broken:
         plan = world_scenario("tictactoe", ["model", "script"])
@@ -163,12 +181,11 @@ async def open_model_room(house: "House") -> "Callable[[str], Iterator[str]]":
         _, tokens = await house.create_room(plan, MODEL_ROOM)
 
     def lines(url: str) -> Iterator[str]:
-        yield paint("bold", f"Room {MODEL_ROOM}: a language model plays Tic-tac-toe on this machine")
         if tokens:
-            yield f"  watch it, with what it thinks: {page_link(url, MODEL_ROOM, tokens['spectator'])}"
+            yield _labelled("Watch a model play", page_link(url, MODEL_ROOM, tokens["spectator"]))
         else:
-            yield f"  its link was shown when it was created; `cohabit links {MODEL_ROOM}` makes a new one"
-        yield ""
+            again = f"`cohabit links {MODEL_ROOM} --renew spectator` makes a link"
+            yield f"A model plays in the room {MODEL_ROOM}; {again}."
 
     return lines
 
@@ -333,7 +350,8 @@ def _check(plan: Plan) -> None:
 
 
 def _is_world(source: str) -> bool:
-    return source.endswith(".py") or ".py:" in source or (not Path(source).is_file() and source in known_worlds())
+    by_name = not Path(source).is_file() and (source in known_worlds() or is_library_source(source))
+    return is_file_source(source) or by_name
 
 
 def _of_this_folder(settings: Settings, room: str | None) -> Plan:
@@ -447,6 +465,61 @@ def _greeting(
         yield ""
     if not any(Capability.MANAGE_MEMBERS in ROLES[m.role_name] for m in members):
         yield from host_lines(host_token, url, args)
+
+
+async def watch_link_of(house: "House", plan: Plan, tokens: dict[str, str]) -> str | None:
+    """The token of the link to watch a new room with: of a member that sees everything and plays no seat, else one that
+    shows what is public. None: the room has nobody who can make it."""
+    members = house.rooms[plan.room].room.state.members.values()
+    found = [m.handle for m in members if m.handle in tokens and m.claim is None and not m.stand_in]
+    held = {m.handle: m.held for m in members}
+    for who in found:
+        if Capability.READ_ALL in held[who] and Capability.ACT not in held[who]:
+            return tokens[who]
+    for who in found:
+        if Capability.MANAGE_MEMBERS in held[who]:
+            made = await house.call(house.identify(tokens[who]), plan.room, "watch_link")
+            return str(made.token)
+    return None
+
+
+def short_greeting(
+    house: "House", plan: Plan, tokens: dict[str, str], watching: str | None, url: str, args: argparse.Namespace,
+    host_token: str | None,
+) -> Iterator[str]:  # fmt: skip
+    """How to watch, to play, to host and to connect an agent: at most a line for each."""
+    runner, room = house.rooms[plan.room], plan.room
+    members = list(runner.room.state.members.values())
+    if watching is not None:
+        yield _labelled("Watch here", page_link(url, room, watching))
+    seated = [m for m in members if m.handle in tokens and m.claim is not None]
+    player = min(seated, key=lambda m: m.played_by_bot, default=None)
+    if player is not None:
+        yield _labelled(f"Play as {clean(player.handle)}", page_link(url, room, tokens[player.handle]))
+    host = next((m for m in members if m.handle in tokens and Capability.MANAGE_MEMBERS in m.held), None)
+    if host is not None:
+        yield _labelled("Host it", page_link(url, room, tokens[host.handle]))
+    elif host_token is not None:
+        yield _labelled("Host the house", f"{url}/#{host_token}")
+    if player is not None:
+        mcp_room = None if plan.scenario.house_tokens else room
+        yield _labelled("An MCP client", claude_line(url, mcp_room, player.handle, tokens[player.handle]))
+    state = runner.room.state
+    begun = "quarantined" if runner.failure is not None else "new" if tokens else f"resumed, game {state.games}"
+    shown = "The links are shown once" if tokens else "Its links were shown when it was created"
+    new = f"cohabit links {room} --renew NAME{data_hint(args)}"
+    yield f"Room {room}: {clean(state.world)}, scenario {clean(state.scenario)} ({begun}). {shown}; `{new}` makes one."
+
+
+def _labelled(what: str, said: str) -> str:
+    return f"{paint('bold', f'{what}:'.ljust(19))} {said}"
+
+
+def _short_line(plan: Plan, tokens: dict[str, str], url: str, args: argparse.Namespace) -> Iterator[str]:
+    if tokens:
+        yield _labelled(f"Room {plan.room}", page_link(url, plan.room, next(iter(tokens.values()))))
+    else:
+        yield _labelled(f"Room {plan.room}", f"`cohabit links {plan.room} --renew NAME{data_hint(args)}` makes a link")
 
 
 def _connect_lines(

@@ -87,7 +87,7 @@ class InHouse:
         self.room = room or credential.room
         self.lists_house = room is None
         self.roams = room is None or self._leads_on(room)
-        self.caller = credential.hash.hex()
+        self.caller = credential.counted_as.hex()
         self.shaped = Shaped(house.door.account_of(credential, self.room))  # counts what is sent for this request
 
     def _leads_on(self, room: str) -> bool:
@@ -157,14 +157,16 @@ class InHouse:
 
         return stop
 
-    def until_invalid(self, tell: Callable[[], None]) -> Stop:
+    def until_invalid(self, tell: Callable[[], None], *, renewable: bool = False) -> Stop:
+        """``renewable``: not when an access token expires; its client goes on with the next one."""
+
         def check() -> None:
             try:
                 self._check()
             except Unauthorized:
                 tell()
 
-        stop = self.house.identities.until_invalid(self.house.clock, self.credential, check)
+        stop = self.house.identities.until_invalid(self.house.clock, self.credential, check, renewable=renewable)
         asyncio.get_running_loop().call_soon(check)  # it may have happened since the request was authenticated
         return stop
 

@@ -15,12 +15,12 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from cohabit.errors import Unauthorized
+from cohabit.errors import CohabitError
 from cohabit.faces.guard import error_response
 from cohabit.faces.mcp.backend import InHouse
 from cohabit.faces.mcp.refusals import failed
+from cohabit.faces.oauth import add_challenge
 from cohabit.house.house import House
-from cohabit.house.store.identities import hashed
 from cohabit.model.identity import Credential
 
 CALLER: Final = "cohabit.caller"
@@ -54,16 +54,17 @@ class EndedTokens:
         return self._answering.run()
 
     def remember(self, credential: Credential) -> None:
-        if self._used.get(credential.hash) is not credential:
+        """An access token of an identity provider is not remembered: its client must get 401, and then a new one."""
+        if not credential.oauth and self._used.get(credential.hash) is not credential:
             if len(self._used) >= MAX_REMEMBERED:
                 del self._used[next(iter(self._used))]
             self._used[credential.hash] = credential
 
     async def answer(
-        self, token: str | None, refusal: Unauthorized, full: bool, scope: Scope, receive: Receive, send: Send
+        self, token: str | None, refusal: CohabitError, full: bool, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Answer a request whose token is refused. ``full``: its profile."""
-        used = self._used.get(hashed(token)) if token else None
+        used = self._used.get(self._house.identities.hash_of(token)) if token else None
         if used is not None and scope["method"] == "DELETE":  # its session has ended with the token
             await Response(status_code=204)(scope, receive, send)
             return
@@ -80,7 +81,9 @@ class EndedTokens:
             if message.id is None:  # a notification, which nobody waits for
                 await Response(status_code=202)(scope, receive, send)
                 return
-        await unauthorized(refusal)(scope, receive, send)
+        response = refused(refusal)
+        add_challenge(response, self._house.signing_in, scope["path"], refusal, has_token=token is not None)
+        await response(scope, receive, send)
 
 
 def _read(body: bytes) -> Request:
@@ -90,8 +93,8 @@ def _read(body: bytes) -> Request:
         return Request(id=0)
 
 
-def unauthorized(refusal: Unauthorized) -> Response:
-    """401, with the error as JSON-RPC has it: clients of MCP show its message."""
+def refused(refusal: CohabitError) -> Response:
+    """A refusal, with the error as JSON-RPC has it: clients of MCP show its message."""
     response = error_response(refusal)
     error = failed(refusal).error
     response.body = msgspec.json.encode(

@@ -14,6 +14,7 @@ from cohabit.faces.mcp import apps, prompts, resources, tools
 from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.listening import Listening
 from cohabit.faces.mcp.refusals import mask
+from cohabit.faces.mcp.short_replies import ShortReplies
 from cohabit.faces.mcp.tasks import Tasks
 from cohabit.version import __version__
 
@@ -64,7 +65,7 @@ class Protocol:
         server.add_request_handler(
             "tools/call",
             types.CallToolRequestParams,
-            partial(tools.call_tool, self.tasks, backend_of, self.listening.may_have_new_tools),
+            partial(tools.call_tool, self.tasks, ShortReplies(), backend_of, self.listening.may_have_new_tools),
         )
         server.add_request_handler("server/discover", types.RequestParams, self._discover)
         server.extensions[apps.EXTENSION] = {}

@@ -22,15 +22,16 @@ TIMES = ("_at", "timestamp", "since")
 EARLIEST, LATEST = 10**12, 10**13  # ms, from 2001 to 2286: other numbers are not of a clock that shows the date
 
 
-def rendered(result: Any, readable: bool = False, *, values: bool) -> types.CallToolResult:
+def rendered(result: Any, readable: bool = False, *, values: bool, text: str | None = None) -> types.CallToolResult:
     """The result of a tool. ``readable``: as text for a model to read, not as JSON, where it has no text of its own.
 
-    ``values``: with the values too, as structured content. They say the same again, and some clients show a model both.
+    ``text``: instead of the text of the result. ``values``: with the values too, as structured content. They say the
+    same again, and some clients show a model both.
     """
     plain = msgspec.to_builtins(result)
     if isinstance(plain, dict) and plain.keys() >= PICTURE:
         return types.CallToolResult(content=_picture(plain))
-    text = text_of(result, plain, readable)
+    text = text_of(result, plain, readable) if text is None else text
     structured = plain if isinstance(plain, dict) else {"result": plain}
     return types.CallToolResult(
         content=[types.TextContent(text=text)], structured_content=structured if values else None
@@ -54,12 +55,19 @@ def _picture(plain: dict[str, Any]) -> list[types.ContentBlock]:
     return shown
 
 
+def action_of(result: Any) -> ActionResult | None:
+    """The result as that of an action, if it is one: it comes as a value, or from another house as its fields."""
+    if isinstance(result, dict) and result.keys() >= {"success", "observation"}:
+        return msgspec.convert(result, ActionResult)
+    return result if isinstance(result, ActionResult) else None
+
+
 def text_of(result: Any, plain: Any, readable: bool = False) -> str:
     """The result of an action and what is seen then; of a body, all that it perceives; the field `text`, where there is
     one; else the values."""
     if isinstance(plain, dict):
-        if isinstance(result, ActionResult) or (plain.keys() >= {"success", "observation"}):
-            return _action(result if isinstance(result, ActionResult) else msgspec.convert(plain, ActionResult))
+        if (action := action_of(result)) is not None:
+            return _action(action)
         if plain.keys() >= {"avatar", "text"}:
             return msgspec.convert(plain, EmbodiedObservation).to_text()
         if plain.keys() >= {"avatar", "initial_observation"}:

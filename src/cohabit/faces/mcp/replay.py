@@ -48,7 +48,8 @@ class ReplayingSessions(StreamableHTTPSessionManager):
 
     The SDK reads `event_store` once per session; here each time it makes a new one. A caller who opens more than
     ``max_each`` sessions loses its own oldest, so no caller can use up the sessions of all. ``until_invalid`` calls
-    back when the credential of a request is revoked or expires: that ends the sessions it has opened. A call that is
+    back when the credential of a request is revoked or expires: that ends the stream of events that it has opened.
+    ``until_revoked`` ends its sessions; it is the same, except for access tokens that a client renews. A call that is
     under way gets its reply first: it may be the one that replaces the token.
     """
 
@@ -57,12 +58,14 @@ class ReplayingSessions(StreamableHTTPSessionManager):
         app: Any,
         *,
         until_invalid: UntilInvalid = lambda scope, tell: lambda: None,
+        until_revoked: UntilInvalid = lambda scope, tell: lambda: None,
         retry_ms: int = 1000,
         max_each: int = 32,
         **settings: Any,
     ) -> None:
         self._max_each = max_each
         self._until_invalid = until_invalid
+        self._until_revoked = until_revoked
         self._ending: set[asyncio.Task[None]] = set()
         self._stop_watching: dict[str, Callable[[], None]] = {}  # by session
         self._calls: Counter[str] = Counter()  # requests under way, by session
@@ -89,13 +92,19 @@ class ReplayingSessions(StreamableHTTPSessionManager):
     ) -> None:
         session = http_transport.mcp_session_id
         assert session is not None
-        self._stop_watching[session] = self._until_invalid(scope, partial(self._end_invalid, session))
+        self._stop_watching[session] = self._until_revoked(scope, partial(self._end_invalid, session))
         await super()._serve_opening_request(http_transport, scope, receive, send)
 
     async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         session = Headers(scope=scope).get(sdk.MCP_SESSION_ID_HEADER)
         if session is None or scope["method"] != "POST":
-            await super()._handle_stateful_request(scope, receive, send)
+            transport = self._server_instances.get(session or "")
+            stop = self._until_invalid(scope, transport.close_standalone_sse_stream) if transport is not None else None
+            try:
+                await super()._handle_stateful_request(scope, receive, send)
+            finally:
+                if stop is not None:
+                    stop()
             return
         self._calls[session] += 1
         try:

@@ -20,7 +20,7 @@ from sse_starlette.sse import AppStatus
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cohabit.errors import BadArgs, EgressUsedUp, Unauthorized
+from cohabit.errors import BadArgs, CohabitError, EgressUsedUp
 from cohabit.faces.guard import bearer, error_response
 from cohabit.faces.mcp.backend import DEFAULT, Backend, InHouse, is_full
 from cohabit.faces.mcp.ended import CALLER, EndedTokens, counting, received, whole_body
@@ -57,6 +57,7 @@ class McpFace:
         self._sessions = ReplayingSessions(
             self.protocol.server,
             until_invalid=lambda scope, tell: _caller(scope).until_invalid(tell),
+            until_revoked=lambda scope, tell: _caller(scope).until_invalid(tell, renewable=True),
             max_each=settings.connections_per_member,
             max_request_body_size=limit,
         )
@@ -95,8 +96,9 @@ class McpFace:
             await response(scope, receive, send)
             return
         try:
+            await self._house.sign_in(token)
             credential = self._house.identify(token)
-        except Unauthorized as refusal:
+        except CohabitError as refusal:
             await self._ended.answer(token, refusal, full, scope, receive, send)
             return
         if scope["method"] == "GET":  # a stream, which may repeat what was sent before
@@ -143,7 +145,7 @@ def _caller(scope: Scope) -> InHouse:
 
 def _session_owner(credential: Credential, room: str | None) -> AuthenticatedUser:
     """The SDK binds a session to its owner: this token, at this endpoint."""
-    token = AccessToken(token="", client_id=credential.hash.hex(), scopes=[], subject=room or "")
+    token = AccessToken(token="", client_id=credential.counted_as.hex(), scopes=[], subject=room or "")
     return AuthenticatedUser(token)
 
 

@@ -15,6 +15,7 @@ from cohabit.faces.mcp import apps
 from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.refusals import refused
 from cohabit.faces.mcp.render import output_schema, rendered
+from cohabit.faces.mcp.short_replies import ShortReplies
 from cohabit.faces.mcp.tasks import Task, Tasks
 from cohabit.faces.mcp.tool_list import ACT, rewriting, tool_commands, worded
 from cohabit.house.calls.command_list import CommandInfo, with_texts
@@ -111,6 +112,7 @@ async def list_tools(backend: Backend, *, with_documents: bool = False) -> types
 
 async def call_tool(
     tasks: Tasks,
+    replies: ShortReplies,
     backend_of: Callable[[Context], Backend],
     changed: Callable[[Backend], None],
     ctx: Context,
@@ -121,7 +123,7 @@ async def call_tool(
     ``changed``: told if the caller may have other tools now.
     """
     backend, named = backend_of(ctx), (params.arguments or {}).get("room")
-    result = await _called(tasks, backend, ctx, params, changed)
+    result = await _called(tasks, replies, backend, ctx, params, changed)
     if not isinstance(result, types.CallToolResult):
         return result
     return await _worded(backend, result, named if backend.roams and isinstance(named, str) else None)
@@ -137,6 +139,7 @@ async def _worded(backend: Backend, result: types.CallToolResult, room: str | No
 
 async def _called(
     tasks: Tasks,
+    replies: ShortReplies,
     backend: Backend,
     ctx: Context,
     params: types.CallToolRequestParams,
@@ -158,9 +161,11 @@ async def _called(
             result = await call
             if info.records and (info.category not in NO_NEW_TOOLS or info.name == ACT or backend.roams):
                 changed(backend)
-            return rendered(result, readable, values=values)
-        async with reporting(ctx, info, args):
-            return rendered(await _while_valid(backend, call), readable, values=values)
+        else:
+            async with reporting(ctx, info, args):
+                result = await _while_valid(backend, call)
+        short = None if backend.full else await replies.text_of(backend, room, result)
+        return rendered(result, readable, values=values, text=short)
     except CohabitError as refusal:
         return refused(await _with_next_step(backend, refusal, params), values=values)
     except MCPError:

@@ -1,6 +1,6 @@
 // The agents that play in a room: what each one did and thought, and what it cost. And who plays your seat: you or yours.
 
-import { card, h, memberName, setText } from "./dom.js";
+import { h, memberName, setText } from "./dom.js";
 import { actionLabel } from "./controls.js";
 
 export class Agents {
@@ -13,8 +13,8 @@ export class Agents {
     this.result = h("p", { class: "result error", role: "status" });
     this.yours = h("div", { class: "handover", hidden: true }, this.mine, this.button, this.result);
     this.list = h("ul", { class: "agents" });
-    this.element = card("Agents", "agents-card", this.yours, this.list);
-    this.element.hidden = true;
+    this.element = h("div", { class: "agents-card" }, this.yours, this.list);
+    this.hasAny = false;
   }
 
   /** `me`: the reply of whoami. `agents`: the lines of the reply of agents. `status`: of our view, for names. */
@@ -27,7 +27,7 @@ export class Agents {
     setText(this.mine, me.played_by ? `${me.played_by} plays your seat.` : `You play. ${me.stand_in} can play for you.`);
     setText(this.button, me.played_by ? "Take over" : `Let ${me.stand_in} play`);
     this.list.replaceChildren(...agents.map((a) => agentLine(a, status)));
-    this.element.hidden = !me.stand_in && !agents.length;
+    this.hasAny = Boolean(me.stand_in || agents.length);
   }
 
   async hand() {

@@ -8,11 +8,12 @@ import { OwnDataScreen } from "./own_data.js";
 import { RoomScreen } from "./room.js";
 import { RoomsScreen } from "./rooms.js";
 import { SignInScreen } from "./signin.js";
-import { forgetToken, memberOf, rememberMember, saveToken, takeToken } from "./token.js";
+import { forgetToken, memberOf, rememberMember, saveToken, saveWayBack, takeToken, takeWayBack } from "./token.js";
 
 const STATES = { connecting: "Connecting …", open: "Connected", lost: "Connection lost. Reconnecting …" };
 const main = document.getElementById("main");
 const nav = document.getElementById("nav");
+const headline = document.getElementById("headline");
 const stateElement = document.getElementById("connection");
 const errorElement = document.getElementById("error");
 let connection = null;
@@ -46,6 +47,8 @@ function show(next) {
   screen?.stop?.();
   screen = next;
   document.body.classList.toggle("alone", Boolean(next.alone));
+  document.body.classList.toggle("in-room", next instanceof RoomScreen);
+  headline.replaceChildren(...(next.headline ? [next.headline] : []));
   main.replaceChildren(next.element);
   document.title = "Cohabit";
   drawNav();
@@ -112,7 +115,7 @@ function openCreate() {
 }
 
 /** Ask for a name. `invite`: a token that several may accept; null: the room may be open. */
-function openJoin(room, invite) {
+function openJoin(room, invite, said) {
   connection?.close();
   connection = null;
   setText(stateElement, "");
@@ -126,7 +129,7 @@ function openJoin(room, invite) {
   show(new JoinScreen(room, invite, (token, name) => {
     rememberMember(room, token, name);
     signIn(token);
-  }, known && { name: known.name, signIn: () => signIn(known.token) }));
+  }, known && { name: known.name, signIn: () => signIn(known.token) }, said));
 }
 
 /** Wait until a host lets us in, with a token of our own. */
@@ -138,15 +141,50 @@ function openLobby(room, status, replace) {
 }
 
 function openRoom(room, replace = false) {
+  const address = new URLSearchParams(location.search);
+  if (address.has("at") && roomInAddress() === room) {
+    openReplay(room, Number(address.get("at")) || null);
+    return;
+  }
   setAddress(room, replace);
   showError(null);
   const onUnavailable = (text) => {
     const { farewell } = screen;
+    if (goBack()) return;
     openRooms(text);
     screen.farewell = farewell; // the token may have ended with it
   };
-  show(new RoomScreen(connection, room, { showError, onUnavailable, openData: openOwnData, alone: isAlone() }));
+  show(new RoomScreen(connection, room, { showError, onUnavailable, openData: openOwnData, travel, alone: isAlone() }));
   screen.start();
+}
+
+/** Watch a room again, from a position on. */
+async function openReplay(room, at) {
+  showError(null);
+  const { ReplayScreen } = await import("./replay.js"); // most visits do not need it
+  show(new ReplayScreen(connection, room, at));
+  screen.start();
+}
+
+/** Show the room that an action leads to, in this tab. Its token may be another one. When it ends, there is a way back. */
+function travel(room, token) {
+  saveWayBack(roomInAddress());
+  if (token === connection.token) {
+    openRoom(room);
+    return;
+  }
+  saveToken(token);
+  setAddress(room);
+  start();
+}
+
+/** Back to the room from where this tab went to another one, under the token for it. `room`: only to this one. */
+function goBack(room = null) {
+  const former = takeWayBack(room);
+  if (!former) return false;
+  setAddress(former, true);
+  start();
+  return true;
 }
 
 /** Accept an invite, or enter a room that is open to guests or to hosts of the house. */
@@ -171,7 +209,8 @@ async function openFirstScreen() {
     const { rooms } = await connection.call("rooms");
     const wanted = roomInAddress();
     const room = wanted ? rooms.find((room) => room.id === wanted) : rooms.length === 1 ? rooms[0] : undefined;
-    if (room && (room.token_known || (wanted && !room.you))) await join(room.id, true);
+    if (room?.invite?.shared && !room.you) openJoin(room.id, connection.token, room.invite); // each under its own name
+    else if (room && (room.token_known || (wanted && !room.you))) await join(room.id, true);
     else if (wanted && !room && isJoinLink()) openJoin(wanted, null);
     else if (wanted || room?.you) openRoom(wanted ?? room.id, true);
     else openRooms();
@@ -206,18 +245,22 @@ function start() {
   main.replaceChildren(h("p", { class: "loading" }, "Loading …"));
   screen?.stop?.();
   screen = null;
+  headline.replaceChildren();
+  document.body.classList.remove("in-room");
   connection = new Connection(token, {
     state(state, detail) {
-      stateElement.dataset.state = state;
+      stateElement.dataset.state = document.body.dataset.connection = state;
       setText(stateElement, detail ? `${STATES[state]} (${detail})` : STATES[state]);
     },
     ready(refusal) {
+      if (refusal && goBack()) return; // a visit is over
       if (refusal) openRooms(screen?.farewell ?? refusal.message);
       else if (screen) screen.start();
       else openFirstScreen();
     },
     push: (frame) => screen?.push?.(frame),
     refused({ message }, wasSignedIn) {
+      if (wasSignedIn && goBack()) return; // a visit is over
       const former = message.includes("`my_data`") ? token : null;
       if (screen?.farewell) signOut(screen.farewell, former);
       else if (!wasSignedIn && isJoinLink()) openJoin(roomInAddress(), null);
@@ -232,8 +275,8 @@ window.addEventListener("hashchange", () => {
 });
 window.addEventListener("popstate", () => {
   if (connection === null || location.hash.length > 1) return;
-  if (roomInAddress()) openRoom(roomInAddress(), true);
-  else openRooms();
+  if (!roomInAddress()) openRooms();
+  else if (!goBack(roomInAddress())) openRoom(roomInAddress(), true);
 });
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // on this page the fragment of the address is a token

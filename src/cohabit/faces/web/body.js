@@ -11,6 +11,7 @@ const COMMANDS = {
   resume_game: "Go to the game",
   leave_game: "Return to the Nexus",
 };
+const MAIN = ["respawn", "jack_in", "resume_game"]; // what the bar of the room offers, too
 const WAITING = ["dormant", "suspended", "unbound"];
 const FROM_NEXUS = ["resume_game", "leave_game"]; // only for those who are in a game
 const STATES = { bound: "you control it", dormant: "asleep in the world", suspended: "outside the world", destroyed: "dead", unbound: "has no body yet" };
@@ -25,12 +26,17 @@ export class Body {
     this.list = h("ul", { class: "avatars" });
     this.where = h("p", {}, "");
     this.buttons = Object.entries(COMMANDS).map(([command, label]) =>
-      [command, h("button", { onclick: (event) => this.run(command, event.target) }, label)]);
+      [command, h("button", { onclick: (event) => this.click(command, event.target) }, label)]);
     this.result = h("p", { class: "result", role: "status" });
-    this.offer = h("div", { class: "offer", hidden: true }, h("h2", {}, "Your body"), this.where, this.list, destination,
+    this.offer = h("div", { class: "offer", hidden: true }, this.where, this.list, destination,
       h("div", { class: "body-buttons" }, this.buttons.map(([, button]) => button)));
     this.element = h("div", { class: "body" }, this.offer, this.result);
     this.offered = []; // the commands that are shown
+  }
+
+  /** What one most likely wants to do now: the command and the label of each. */
+  get main() {
+    return MAIN.filter((command) => this.offered.includes(command)).map((command) => [command, COMMANDS[command]]);
   }
 
   /** `commands`: what is offered to us now. `avatars`: ours in this world, or null. `game`: where we are, seen from the Nexus. */
@@ -62,24 +68,31 @@ export class Body {
     const line = avatarLine(avatar);
     if (choose && isWaiting(avatar)) {
       const { avatar_id } = avatar;
-      line.append(" ", h("button", { onclick: (event) => this.run(choose, event.target, { avatar_id }) }, "Control this one"));
+      line.append(" ", h("button", { onclick: (event) => this.click(choose, event.target, { avatar_id }) }, "Control this one"));
     }
     return line;
   }
 
-  async run(command, button, args = {}) {
+  /** A call, by a button here. The way to a game is taken at once. */
+  async click(command, button, args = {}) {
     button.disabled = true;
     try {
-      const result = await this.call(command, args);
-      this.show(result.message ?? "");
-      const link = this.linkOf(result);
+      const { message, link } = await this.run(command, args);
+      this.show(message ?? "");
       if (link) this.result.append(" ", link);
-      this.onChange();
     } catch (error) {
       this.show(error.message, true);
     } finally {
       button.disabled = false;
     }
+  }
+
+  async run(command, args = {}) {
+    const result = await this.call(command, args);
+    const link = this.linkOf(result);
+    if (link && command === "resume_game") link.click();
+    else this.onChange();
+    return { message: result.message, link };
   }
 
   show(text, failed = false) {

@@ -18,7 +18,9 @@ export function confirmButton(label, question, yes, action, props = {}) {
     (asking ? no : ask).focus();
   }
   asked.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") set(false);
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    set(false);
   });
   return element;
 }

@@ -12,6 +12,6 @@ export class Connection extends HouseConnection {
   constructor(token, handlers) {
     const url = new URL("ws", location.href.split(/[?#]/)[0]);
     url.protocol = url.protocol.replace("http", "ws");
-    super(url, token, handlers, { silenceMs: SILENCE_TIMEOUT_MS });
+    super(url, token, handlers, { silenceMs: SILENCE_TIMEOUT_MS, watching: true });
   }
 }

@@ -1,30 +1,43 @@
 // The parts of a room that act: buttons for actions and seats, and the message form.
 
-import { card, escapeInvisible, h, setText, withoutHints } from "./dom.js";
+import { escapeInvisible, h, setText, withoutHints } from "./dom.js";
 
 const MAX_CHOICES = 60;
+const NUMBERED = 9; // choices that have a key
 const MAX_MESSAGE = 16_000; // characters; the house refuses longer ones
 
 // -- actions and seats ------------------------------------------------------------------------
 export class Choices {
-  /** `choose(choice)` resolves to `{message, link}`: a text about the result, and where it leads, if anywhere. */
-  constructor(choose) {
+  /** `choose(choice)` resolves to `{message, link}`: a text about the result, and where it leads, if anywhere.
+   * `onGone()`: the button that had the focus is not offered any more. */
+  constructor(choose, onGone) {
     this.choose = choose;
+    this.onGone = onGone;
     this.buttons = new Map();
     this.pending = new Set();
     this.last = Promise.resolve();
     this.title = h("h2", { id: "choices-title" });
     this.group = h("div", { class: "choices", role: "group", "aria-labelledby": "choices-title" });
+    this.search = h("input", { type: "search", class: "choices-search", placeholder: "Search", "aria-label": "Search the choices", hidden: true, oninput: () => this.draw(this.title.textContent, this.all) });
     this.more = h("p", { class: "muted", hidden: true });
-    this.offer = h("div", { class: "offer", hidden: true }, this.title, this.group, this.more);
     this.result = h("p", { class: "result", role: "status" });
-    this.element = h("div", {}, this.offer, this.result);
+    this.offer = h("div", { class: "offer", hidden: true }, this.search, this.group, this.more);
+  }
+
+  /** Press the button with this number; the first is 1. */
+  async press(number) {
+    const choice = this.shown?.[number - 1];
+    if (choice) await this.select(choice);
   }
 
   /** Show these choices, `{label, …}` each. A button that is still offered keeps its place and its focus. */
   draw(title, choices) {
     setText(this.title, title);
-    const shown = choices.slice(0, MAX_CHOICES);
+    this.all = choices;
+    this.search.hidden = choices.length <= MAX_CHOICES;
+    const wish = this.search.hidden ? "" : this.search.value.toLowerCase();
+    const found = choices.filter(({ label }) => label.toLowerCase().includes(wish));
+    const shown = (this.shown = found.slice(0, MAX_CHOICES));
     const wanted = new Map(shown.map((choice) => [JSON.stringify(choice), choice]));
     const hadFocus = this.group.contains(document.activeElement);
     for (const [key, button] of this.buttons) {
@@ -39,12 +52,15 @@ export class Choices {
     }
     const order = [...wanted.keys()].map((key) => this.buttons.get(key));
     if (order.some((button, i) => this.group.children[i] !== button)) this.group.append(...order);
-    this.more.hidden = choices.length <= MAX_CHOICES;
-    setText(this.more, `${choices.length - shown.length} more are not shown.`);
-    if (this.offer.hidden && shown.length && this.result.querySelector("a")) this.show(""); // back from where the link led
-    this.offer.hidden = !shown.length;
+    for (const [i, button] of order.entries()) { // the style sheet shows the key beside the label
+      if (i < NUMBERED) button.setAttribute("aria-keyshortcuts", String(i + 1));
+      else button.removeAttribute("aria-keyshortcuts");
+    }
+    this.more.hidden = found.length <= MAX_CHOICES;
+    setText(this.more, `${found.length - shown.length} more are not shown.`);
+    this.offer.hidden = this.title.hidden = !choices.length;
     if (hadFocus && !this.group.contains(document.activeElement)) {
-      this.element.closest(".card").querySelector(".turn")?.focus(); // the button is gone; stay near it
+      this.onGone();
     }
   }
 
@@ -64,6 +80,7 @@ export class Choices {
     await this.last;
   }
 
+  /** Run a choice, also one that has no button, such as that of a key. */
   async run(choice) {
     this.show("");
     try {
@@ -132,7 +149,7 @@ export class MessageForm {
       h("div", { class: "message-to" }, h("label", { for: "message-to" }, "To"), this.to),
       h("label", { for: "message-content", class: "visually-hidden" }, "Message"), this.content, this.button);
     this.denied = h("p", { class: "muted", hidden: true });
-    this.element = card("Message", "message", this.form, this.denied, this.result);
+    this.element = h("div", { class: "message" }, this.form, this.denied, this.result);
     this.content.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();

@@ -1,6 +1,7 @@
 // For hosts of the house: create a room from a scenario or a world, and get the links for everybody.
 
 import { escapeInvisible, h, setText } from "./dom.js";
+import { GamePicker } from "./games.js";
 import { LinkBox, inviteSpectators, linkTo } from "./share.js";
 
 const NAMES = ["ada", "bob", "cleo", "dan", "eve", "finn", "gus", "hana"];
@@ -12,6 +13,7 @@ export class CreateRoomScreen {
     this.connection = connection;
     this.open = open;
     this.what = h("select", { id: "create-what", onchange: () => this.drawChoice() });
+    this.games = new GamePicker(connection, () => this.drawWorld());
     this.about = h("p", { class: "muted" });
     this.players = h("div", { class: "create-players", role: "group", "aria-label": "Players" });
     this.add = h("button", { type: "button", class: "quiet", onclick: () => this.addPlayer() }, "Add a player");
@@ -22,7 +24,7 @@ export class CreateRoomScreen {
     this.problem = h("p", { class: "error", role: "alert" });
     this.button = h("button", { class: "primary" }, "Create the room");
     this.form = h("form", { class: "stack" },
-      h("label", { for: "create-what" }, "Scenario or world"), this.what, this.about, this.playersPart,
+      h("label", { for: "create-what" }, "Scenario or world"), this.what, this.games.element, this.about, this.playersPart,
       h("label", { for: "create-room" }, "Name of the room"), this.room, this.seedField, this.problem,
       h("div", { class: "buttons" }, this.button, h("button", { type: "button", onclick: () => cancel() }, "Cancel")));
     this.form.addEventListener("submit", (event) => {
@@ -42,20 +44,38 @@ export class CreateRoomScreen {
   async start() {
     if (this.worlds.size) return;
     try {
-      const { worlds, scenarios } = await this.connection.call("worlds");
+      const { worlds, scenarios, libraries } = await this.connection.call("worlds");
       this.worlds = new Map(worlds.map((world) => [`world ${world.name}`, world]));
       this.what.replaceChildren(
         h("optgroup", { label: "Worlds" }, worlds.map(({ name, title }) => h("option", { value: `world ${name}` }, title))),
-        h("optgroup", { label: "Scenarios" }, scenarios.map((name) => h("option", { value: `scenario ${name}` }, name))));
+        h("optgroup", { label: "Scenarios" }, scenarios.map((name) => h("option", { value: `scenario ${name}` }, name))),
+        libraries.length ? h("optgroup", { label: "Libraries of games" }, libraries.map(({ name, description }) => h("option", { value: `library ${name}` }, description))) : "");
       this.drawChoice();
     } catch (error) {
       if (error.code !== "LOST") setText(this.problem, error.message);
     }
   }
 
-  drawChoice() {
-    const world = this.worlds.get(this.what.value);
-    setText(this.about, world?.description ?? "A ready-made room with its own players.");
+  async drawChoice() {
+    const [kind, name] = this.what.value.split(" ");
+    setText(this.problem, "");
+    try {
+      await this.games.show(kind === "library" ? name : null);
+    } catch (error) {
+      if (error.code !== "LOST") setText(this.problem, error.message);
+    }
+    this.drawWorld();
+  }
+
+  /** The world that is chosen; undefined if that is a scenario, or a game is still to be chosen. */
+  get world() {
+    return this.worlds.get(this.what.value) ?? this.games.chosen;
+  }
+
+  drawWorld() {
+    const { world } = this;
+    this.button.disabled = !world && this.what.value.startsWith("library ");
+    setText(this.about, world?.description ?? (this.button.disabled ? "Choose a game." : "A ready-made room with its own players."));
     const hasGame = world?.players[1] > 0;
     this.playersPart.hidden = !hasGame;
     this.seedField.hidden = !hasGame || !world.takes_seed;
@@ -66,7 +86,7 @@ export class CreateRoomScreen {
   }
 
   addPlayer() {
-    const { players: [fewest, most], brains = [] } = this.worlds.get(this.what.value);
+    const { players: [fewest, most], brains = [] } = this.world;
     const count = this.players.childElementCount;
     const name = h("input", { "aria-label": "Name of the player", required: true, maxlength: "64", autocomplete: "off", spellcheck: "false", value: NAMES[count] ?? `player-${count + 1}` });
     const brain = h("select", { "aria-label": "Played by" },
@@ -91,9 +111,9 @@ export class CreateRoomScreen {
   arguments() {
     const [kind, ...name] = this.what.value.split(" ");
     const rows = [...this.players.children].map((row) => ({ name: row.querySelector("input").value.trim(), brain: row.querySelector("select").value }));
-    const args = { [kind]: name.join(" ") };
+    const args = kind === "scenario" ? { scenario: name.join(" ") } : { world: this.world.name };
     if (this.room.value.trim()) args.room = this.room.value.trim();
-    if (kind !== "world") return args;
+    if (kind === "scenario") return args;
     args.players = rows.map((row) => row.name);
     args.people = rows.filter((row) => row.brain === PERSON).map((row) => row.name);
     args.brains = Object.fromEntries(rows.filter((row) => ![PERSON, AGENT].includes(row.brain)).map((row) => [row.name, row.brain]));
@@ -119,7 +139,7 @@ export class CreateRoomScreen {
 
   async showLinks(room, tokens, brains) {
     const spectators = new LinkBox("Link for spectators");
-    const { token, link } = await inviteSpectators((command, args) => this.connection.call(command, args, room));
+    const { code: token, link } = await inviteSpectators((command, args) => this.connection.call(command, args, room));
     spectators.show(linkTo(room, token, link), "For people who only watch. Send it to as many as you like.");
     const boxes = Object.entries(tokens).filter(([name]) => !brains[name]).map(([name, token]) => {
       const box = new LinkBox(`Link for ${escapeInvisible(name)}`, { qr: false, hint: false });

@@ -1,35 +1,13 @@
 // Helpers for building elements. Data only ever becomes text nodes and attributes: no script on this page parses HTML.
 
-/** Create an element: h("p", {class: "note", onclick: f}, "some text", element, [more, elements]). */
-export function h(tag, props = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(props)) {
-    if (value === undefined || value === null || value === false) continue;
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : value);
-  }
-  for (const child of children.flat()) { // one by one: the number of arguments of a call is limited
-    if (child !== null && child !== undefined && child !== false) element.append(child);
-  }
-  return element;
-}
+import { escapeInvisible, h, setText } from "../front_ends/elements.js";
 
-/** Set the text of an element if it differs: an update would clear a selection and be read out again. */
-export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-}
+export { escapeInvisible, h, setText };
 
 /** A card with a heading that also labels it. */
 export function card(title, name, ...children) {
   const id = `card-${name}`;
   return h("section", { class: `card ${name}`, "aria-labelledby": id }, h("h2", { id }, title), ...children);
-}
-
-const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-/** A name with control and bidirectional characters escaped, so that it cannot pass for another name. */
-export function escapeInvisible(name) {
-  return name.replace(INVISIBLE, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** A sentence of the house without hints at commands, for people who use buttons: "(see `reports`)". */
@@ -42,10 +20,11 @@ const TINTS = 8; // the number of colours in the style sheet
 const COLOUR = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i;
 const colours = new Map(); // of members, as the pictures of the world show their seats
 const tints = new Map(); // of members whose seat has no such colour
+const names = new Map(); // as members typed them
 
-/** The handle of a member, in the same colour for everybody and at any time. */
+/** A member, in the same colour for everybody and at any time: by the name that it typed, if nobody else goes by it. */
 export function memberName(handle) {
-  return paint(h("span", { class: "name", "data-member": handle }, escapeInvisible(handle)));
+  return paint(h("span", { class: "name", "data-member": handle }));
 }
 
 /** The name of a seat without a player. */
@@ -66,11 +45,15 @@ export function setColours(members, seats, standings) {
     if (COLOUR.test(bySeat.get(seat))) colours.set(handle, bySeat.get(seat));
     else if (seats.includes(seat)) tints.set(handle, seats.indexOf(seat) % TINTS);
   }
+  names.clear();
+  const taken = (name) => members.filter((m) => [m.handle, m.name].some((known) => known?.toLowerCase() === name.toLowerCase())).length > 1;
+  for (const { handle, name } of members) if (name && name !== handle && !taken(name)) names.set(handle, name);
   document.querySelectorAll(".name[data-member]").forEach(paint);
 }
 
 function paint(element) {
   const handle = element.dataset.member;
+  setText(element, escapeInvisible(names.get(handle) ?? handle));
   element.dataset.tint = colours.has(handle) ? "seat" : String(tints.get(handle) ?? hash(handle) % TINTS);
   return withSwatch(element, colours.get(handle));
 }

@@ -1,6 +1,6 @@
 // The events of a room, oldest first. Messages of members are shown as quotations with the name of their author.
 
-import { card, escapeInvisible, h, memberName, timestamp, withoutHints } from "./dom.js";
+import { escapeInvisible, h, memberName, timestamp, withoutHints } from "./dom.js";
 import { reportForm } from "./report.js";
 
 const MAX_EVENTS = 500;
@@ -10,12 +10,14 @@ export class EventLog {
   constructor(report = null, warning = () => "") {
     this.report = report;
     this.warning = warning;
+    this.reasons = new Map(); // why actions were taken, for lines that come later
     this.reader = null; // the handle of a member who may report messages
-    this.list = h("ol", { class: "events", role: "log", "aria-live": "off", "aria-label": "Events", tabindex: "0" });
+    this.list = h("ol");
+    this.log = h("div", { class: "events", role: "log", "aria-live": "off", "aria-label": "Events", tabindex: "0" }, this.list);
     this.toNewest = h("button", { class: "to-newest", hidden: true, onclick: () => this.scrollToEnd() }, "Newer events ↓");
     this.empty = h("p", { class: "muted" }, "No events yet.");
-    this.element = card("Events", "event-log", this.empty, this.list, this.toNewest);
-    this.list.addEventListener("scroll", () => {
+    this.element = h("div", { class: "event-log" }, this.empty, this.log, this.toNewest);
+    this.log.addEventListener("scroll", () => {
       if (this.isAtEnd()) this.toNewest.hidden = true;
     });
   }
@@ -27,7 +29,7 @@ export class EventLog {
 
   /** Have screen readers announce events from now on, but not those that are already listed. */
   announce() {
-    this.list.setAttribute("aria-live", "polite");
+    this.log.setAttribute("aria-live", "polite");
   }
 
   /** `recipients`: the names that a message can be addressed to. */
@@ -42,8 +44,22 @@ export class EventLog {
     else this.toNewest.hidden = false;
   }
 
+  /** Say why members acted. `decisions`: those of the reply of decisions. */
+  explain(decisions) {
+    for (const { at, member, action, reason } of decisions) {
+      if (!reason) continue;
+      const key = keyOf(at, member, action.split(" ")[0]);
+      this.reasons.set(key, reason);
+      if (this.reasons.size > MAX_EVENTS) this.reasons.delete(this.reasons.keys().next().value);
+      const line = [...this.list.children].findLast((line) => line.dataset.action === key);
+      if (line && !line.querySelector(".why")) line.lastElementChild.append(whyLine(reason));
+    }
+  }
+
   line(item, recipients) {
-    const line = eventLine(item, recipients);
+    const key = keyOf(item.at, item.by, item.do);
+    const line = eventLine({ ...item, why: item.why ?? this.reasons.get(key) }, recipients);
+    line.dataset.action = key;
     if (line.dataset.kind !== "message" || !this.report) return line;
     line.dataset.by = item.by;
     const button = h("button", { type: "button", class: "quiet report", hidden: !this.mayReport(item.by), onclick: () => {
@@ -66,11 +82,11 @@ export class EventLog {
   }
 
   isAtEnd() {
-    return this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 40;
+    return this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 40;
   }
 
   scrollToEnd() {
-    this.list.scrollTop = this.list.scrollHeight;
+    this.log.scrollTop = this.log.scrollHeight;
     this.toNewest.hidden = true;
   }
 }
@@ -80,10 +96,18 @@ function isToldTwice(item, before) {
   return item.do === "credential" && item.kind === "roster" && before?.do === "credential" && before.kind === "account" && before.at === item.at;
 }
 
+function keyOf(at, member, action) {
+  return [at, member, action].join(" ");
+}
+
+function whyLine(reason) {
+  return h("p", { class: "why" }, h("span", {}, "why: "), h("q", {}, reason));
+}
+
 function eventLine(item, recipients) {
   const isMessage = (item.do === "send_message" || item.do === "say") && item.by;
   const body = isMessage ? message(item, recipients) : action(item);
-  const why = item.why && h("p", { class: "why" }, h("span", {}, "why: "), h("q", {}, item.why));
+  const why = item.why && whyLine(item.why);
   return h("li", { "data-kind": isMessage ? "message" : item.kind ?? "info" }, timestamp(item.at), h("div", {}, ...body, why));
 }
 

@@ -10,7 +10,6 @@ export class ActionForms {
   constructor(act, linkOf) {
     this.act = act;
     this.linkOf = linkOf;
-    this.title = h("summary");
     this.select = h("select", { id: "form-action", onchange: () => this.drawForm() });
     this.about = h("p", { class: "muted" });
     this.fields = h("div", { class: "fields" });
@@ -18,7 +17,7 @@ export class ActionForms {
     this.result = h("p", { class: "result", role: "status" });
     this.form = h("form", { class: "action-form", novalidate: true, "aria-label": "Action" },
       h("p", { class: "field" }, h("label", { for: "form-action" }, "Action"), this.select), this.about, this.fields, this.button, this.result);
-    this.element = h("details", { class: "action-forms", hidden: true }, this.title, this.form);
+    this.element = h("div", { class: "action-forms" }, this.form);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.submit();
@@ -26,11 +25,12 @@ export class ActionForms {
     this.actions = [];
   }
 
-  /** `actions`: those of the reply of schemas that act. `others`: some actions are offered as buttons as well. */
-  draw(actions, others) {
-    this.element.hidden = !actions.length;
-    setText(this.title, others ? "Other actions …" : "Actions");
-    if (!others && actions.length && !this.opened) this.element.open = this.opened = true;
+  get hasAny() {
+    return this.actions.length > 0;
+  }
+
+  /** `actions`: those of the reply of schemas that act. */
+  draw(actions) {
     const drawn = JSON.stringify(actions);
     if (drawn === this.drawn) return;
     this.drawn = drawn;

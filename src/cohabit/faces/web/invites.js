@@ -2,6 +2,7 @@
 
 import { dateTime, escapeInvisible, h, setText, throttled } from "./dom.js";
 import { LinkBox, SPECTATOR, copyButton, inviteSpectators, linkTo } from "./share.js";
+import { WatchLink } from "./watch_link.js";
 
 const HOUR = 3_600;
 const EXPIRIES = [[HOUR, "1 hour"], [24 * HOUR, "1 day"], [7 * 24 * HOUR, "1 week"], ["", "never"]];
@@ -17,6 +18,7 @@ export class Invites {
   constructor(call, room) {
     this.call = call;
     this.room = room;
+    this.watchLink = new WatchLink(call, room, (button, work) => this.run(button, work));
     this.spectators = new LinkBox("Link for spectators");
     this.spectatorsButton = h("button", { type: "button", class: "primary", onclick: () => this.createForSpectators() }, "Create a link for spectators");
     this.made = new LinkBox("Invite link");
@@ -25,7 +27,7 @@ export class Invites {
     this.result = h("p", { class: "result error", role: "status" });
     this.list = h("ul", { class: "invites" });
     this.empty = h("p", { class: "muted" }, "There are no open invites.");
-    this.element = h("div", { class: "invite-panel" },
+    this.element = h("div", { class: "invite-panel" }, this.watchLink.element,
       h("section", { "aria-label": "Spectators" }, h("h3", {}, "People who only watch"),
         h("p", { class: "muted" }, "Anyone who has this link can watch under a name of their own. They cannot play or write."),
         this.spectatorsButton, this.spectators.element),
@@ -67,7 +69,7 @@ export class Invites {
 
   async createForSpectators() {
     await this.run(this.spectatorsButton, async () => {
-      const { token, link } = await inviteSpectators((command, args) => this.call(command, args));
+      const { code: token, link } = await inviteSpectators((command, args) => this.call(command, args));
       this.spectators.show(linkTo(this.room, token, link), SHOWN_ONCE);
       setText(this.spectatorsButton, "Create another link for spectators");
       this.spectatorsButton.classList.remove("primary");
@@ -83,7 +85,7 @@ export class Invites {
         id: this.handle.value.trim(), kind: this.kind, ...permissions,
         uses: Number(this.uses.value), expires_in_s: Number(this.expires.value) || undefined,
       };
-      const { token, link } = await this.call("invite", args);
+      const { code: token, link } = await this.call("invite", args);
       const address = linkTo(this.room, token, link);
       this.made.wantsQr = this.kind === "human"; // an agent has no camera
       this.made.show(address, `${SHOWN_ONCE} Anyone who has it can enter the room as ${escapeInvisible(args.id)}.`);
@@ -121,7 +123,9 @@ export class Invites {
 
   async fetch() {
     try {
-      this.drawList((await this.call("invites")).invites);
+      const { invites } = await this.call("invites");
+      this.watchLink.draw(invites.some(({ watches }) => watches));
+      this.drawList(invites);
     } catch {
       // Lost, or no longer permitted: the next draw decides.
     }

@@ -25,13 +25,12 @@ export function readInvite(token) {
 export class JoinScreen {
   /**
    * `invite`: its token; null: the room is open, or has a code. `onToken(token, name)`: we are in, or wait, with this
-   * token. `known`: the member who joined before in this browser, `{ name, signIn() }`.
+   * token. `known`: the member who joined before in this browser, `{ name, signIn() }`. `said`: what the invite gives.
    */
-  constructor(room, invite, onToken, known) {
+  constructor(room, invite, onToken, known, said = readInvite(invite)) {
     this.room = room;
     this.invite = invite;
     this.onToken = onToken;
-    const said = readInvite(invite);
     this.name = h("input", { id: "join-name", required: true, maxlength: "64", autocomplete: "nickname", spellcheck: "false", "aria-describedby": "join-problem" });
     this.code = h("input", { id: "join-code", maxlength: "64", autocomplete: "off", spellcheck: "false", autocapitalize: "characters" });
     this.codeField = h("div", { class: "stack", hidden: invite !== null }, h("label", { for: "join-code" }, "Code, if you were given one"), this.code);

@@ -1,5 +1,5 @@
-// The bar with which a room is managed: invites, entry, permissions, moderation, data sent, audit, lock, rematch, archive.
-// A member sees the parts that it may use.
+// How a room is managed: panels for invites, entry, permissions, moderation, data sent and audit, and a bar to lock it, for a
+// rematch, and to archive it. A member sees the parts that it may use.
 
 import { AuditFeed } from "./audit.js";
 import { confirmButton } from "./confirm.js";
@@ -17,12 +17,14 @@ const WHEN_ARCHIVED = ["audit", "egress", "export_egress", "reports", "unarchive
 const RELEVANT = ["roster", "account"];
 
 export class Manage {
-  /** `connection`: of this page. `onChange()`: called after a change. `onCommands()`: what we may use may have changed. */
-  constructor(connection, room, onChange, onCommands) {
+  /** `connection`: of this page. `onChange()`: called after a change. `onCommands()`: what we may use may have changed.
+   * `drawers`: the panels of the room. */
+  constructor(connection, room, drawers, onChange, onCommands) {
     const call = (command, args = {}) => connection.call(command, args, room);
     const change = (command, args = {}) => connection.callOnce(command, args, room);
     this.call = call;
     this.change = change;
+    this.drawers = drawers;
     this.onChange = onChange;
     this.onCommands = onCommands;
     this.commands = [];
@@ -30,15 +32,15 @@ export class Manage {
     this.requests = new Requests((command, args) => (command === "requests" || command === "lobby" ? call : change)(command, args), () => this.changed());
     this.egress = new Egress((command, args) => (command === "set_egress_budget" ? change : call)(command, args), () => this.changed());
     this.moderation = new Moderation((command, args) => (["permissions", "reports"].includes(command) ? call : change)(command, args), (count) => {
-      setText(this.parts.find((part) => part.panel === this.moderation).button, count ? `Moderation (${count})` : "Moderation");
+      this.drawers.name("moderation", "Moderation", count);
     });
     this.parts = [
-      { label: "Invite", needs: "invite", panel: new Invites(call, room) },
-      { label: "Entry", needs: "set_entry", panel: new Entry(call, room, () => this.changed()) },
-      { label: "Permissions", needs: "permissions", panel: this.consent = new Consent((command, args) => (command === "permissions" ? call : change)(command, args), () => this.changed()) },
-      { label: "Moderation", needs: "mute", reads: "reports", panel: this.moderation },
-      { label: "Data sent", needs: "set_egress_budget", reads: "export_egress", panel: this.egress },
-      { label: "Audit", needs: "audit", panel: new AuditFeed(call) },
+      { id: "invite", title: "Invite", needs: "invite", panel: new Invites(call, room) },
+      { id: "entry", title: "Entry", needs: "set_entry", panel: new Entry(call, room, () => this.changed()) },
+      { id: "permissions", title: "Permissions", needs: "permissions", panel: this.consent = new Consent((command, args) => (command === "permissions" ? call : change)(command, args), () => this.changed()) },
+      { id: "moderation", title: "Moderation", needs: "mute", reads: "reports", panel: this.moderation },
+      { id: "egress", title: "Data sent", needs: "set_egress_budget", reads: "export_egress", panel: this.egress },
+      { id: "audit", title: "Audit", needs: "audit", panel: new AuditFeed(call) },
     ];
     this.audit = this.parts.at(-1).panel;
     this.result = h("p", { class: "result", role: "status" });
@@ -47,20 +49,19 @@ export class Manage {
   }
 
   layout() {
-    for (const [i, part] of this.parts.entries()) {
-      const id = `manage-${i}`;
-      part.button = h("button", { type: "button", class: "tab", "aria-expanded": "false", "aria-controls": id, hidden: true, onclick: () => this.toggle(part) }, part.label);
-      part.section = h("section", { id, class: "card manage-panel", "aria-label": part.label, hidden: true },
-        h("header", {}, h("h2", {}, part.label), h("button", { type: "button", class: "quiet", "aria-label": `Close ${part.label}`, onclick: () => this.toggle(part) }, "Close")),
-        part.panel.element);
-    }
+    for (const part of this.parts) part.isOffered = () => this.usable.includes(part.needs) || this.usable.includes(part.reads);
     this.lock = h("button", { type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.setLocked() }, "Lock");
-    this.rematch = confirmButton("Rematch", "End this game and start a new one?", "Start a rematch", () => this.run("rematch", "A new game has begun."));
+    this.rematch = confirmButton("Rematch", "End this game and start a new one?", "Start a rematch", () => this.startRematch());
     this.archive = confirmButton("Archive", "Archive this room? Visits end. It stays readable, and you can bring it back.", "Archive it", () => this.run("archive", "")); // the world says that it is archived
     this.unarchive = h("button", { type: "button", hidden: true, onclick: () => this.run("unarchive", "This room is back.") }, "Bring back");
     this.bar = h("div", { class: "manage-bar", role: "group", "aria-label": "Manage this room", hidden: true },
-      this.parts.map((part) => part.button), this.lock, this.rematch, this.archive, this.unarchive, this.requests.asking);
-    this.element = h("div", { class: "manage" }, this.bar, this.result, this.requests.element, this.parts.map((part) => part.section));
+      this.lock, this.rematch, this.archive, this.unarchive);
+  }
+
+  addPanels() {
+    for (const { id, title, panel, isOffered } of this.parts) {
+      this.drawers.add({ id, title, element: panel.element, shown: isOffered, onOpen: () => panel.refresh() });
+    }
   }
 
   /** `me`: the reply of whoami. `session`: the reply of session_info; null: not known yet. */
@@ -82,12 +83,9 @@ export class Manage {
 
   drawParts() {
     const may = (name) => this.usable.includes(name);
-    for (const part of this.parts) {
-      part.button.hidden = !may(part.needs) && !may(part.reads);
-      if (part.button.hidden) part.section.hidden = true;
-    }
+    this.drawers.draw();
     this.lock.hidden = !may("set_entry");
-    this.rematch.hidden = !may("rematch") || this.session?.is_played === false;
+    this.rematch.hidden = !this.mayRematch || Boolean(this.session?.over); // then it is offered beside the result
     this.archive.hidden = !may("archive") || may("unarchive");
     this.unarchive.hidden = !may("unarchive");
     if (this.me) this.requests.draw(this.me, this.session, this.usable);
@@ -97,6 +95,11 @@ export class Manage {
     this.moderation.drawArchived(Boolean(this.session?.archived));
     this.bar.hidden = [...this.bar.children].every((child) => child.hidden);
     this.onCommands();
+  }
+
+  /** Rooms without a game have none. */
+  get mayRematch() {
+    return this.usable.includes("rematch") && this.session?.is_played !== false;
   }
 
   /** Events of the room: something that is shown here may have changed. */
@@ -120,7 +123,7 @@ export class Manage {
     }
     this.drawParts();
     this.requests.refresh();
-    for (const part of this.parts) if (!part.section.hidden || (part.panel === this.moderation && !part.button.hidden)) part.panel.refresh();
+    for (const part of this.parts) if (this.drawers.isOpen(part.id) || (part.panel === this.moderation && part.isOffered())) part.panel.refresh();
   }
 
   /** Nothing more is sent to us, so nothing can be asked. `host`: our handle, if we can raise the budget. */
@@ -149,16 +152,6 @@ export class Manage {
     return this.commands.includes(command);
   }
 
-  toggle(part) {
-    const opens = part.section.hidden;
-    for (const other of this.parts) {
-      other.section.hidden = other !== part || !opens;
-      other.button.setAttribute("aria-expanded", String(!other.section.hidden));
-    }
-    if (opens) part.panel.refresh();
-    else part.button.focus();
-  }
-
   drawLock(locked) {
     this.lock.setAttribute("aria-pressed", String(locked));
     setText(this.lock, locked ? "Locked" : "Lock");
@@ -167,6 +160,10 @@ export class Manage {
   async setLocked() {
     const locked = this.lock.getAttribute("aria-pressed") !== "true";
     await this.run("set_entry", locked ? "The room is locked: no newcomers can join." : "The room is unlocked.", { locked });
+  }
+
+  startRematch() {
+    return this.run("rematch", "A new game has begun.");
   }
 
   async run(command, done, args = {}) {

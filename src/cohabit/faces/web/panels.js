@@ -1,21 +1,20 @@
 // The parts of a room that only display: you, the members, the standings, the world.
 
 import { confirmButton } from "./confirm.js";
-import { card, dateTime, escapeInvisible, h, memberName, seatName, setText } from "./dom.js";
+import { dateTime, escapeInvisible, h, memberName, seatName, setText } from "./dom.js";
 
 // -- you --------------------------------------------------------------------------------------
 export class AboutYou {
   /** `leave()`: leave the room. `openData()`: show what the house keeps of us. */
   constructor(leave, openData) {
-    this.summary = h("p");
+    this.summary = h("p", { class: "you", role: "group", "aria-label": "You" });
     this.permissions = h("dl");
     this.lastHost = h("strong", { hidden: true }, "You are the only host here. Nobody can manage this room or read reports when you have left. ");
     this.leave = confirmButton("Leave this room", [this.lastHost, "Leave? Your seat is freed, and a token for this room alone ends."], "Leave", leave);
     this.leave.hidden = true;
     this.result = h("p", { class: "result error", role: "status" });
-    this.element = h("div", { class: "you", "aria-label": "You", role: "group" },
-      this.summary, h("details", {}, h("summary", {}, "Your permissions and data"), this.permissions,
-        h("p", { class: "buttons" }, h("button", { type: "button", onclick: () => openData() }, "Your data"), this.leave), this.result));
+    this.element = h("div", { class: "about-you" }, this.permissions,
+      h("p", { class: "buttons" }, h("button", { type: "button", onclick: () => openData() }, "Your data"), this.leave), this.result);
   }
 
   /** `mayLeave`: the house offers it. `isLastHost`: nobody else manages the room. */
@@ -99,7 +98,8 @@ export class Roster {
     this.table = h("table", {},
       h("thead", { class: "visually-hidden" }, h("tr", {}, ...["Member", "Role", "Status"].map((t) => h("th", { scope: "col" }, t)))),
       this.body);
-    this.element = card("Members", "roster", this.denied, this.table);
+    this.element = h("div", { class: "roster" }, this.denied, this.table);
+    this.showsBots = false;
   }
 
   /** `members` is empty where we may not see them. `movers`: the handles of those whose turn it is. */
@@ -110,13 +110,29 @@ export class Roster {
     this.denied.hidden = members.length > 0;
     this.table.hidden = !members.length;
     setText(this.denied, `${count} ${count === 1 ? "member" : "members"}. You don't have permission to see the list.`);
-    this.body.replaceChildren(...members.map((m) => rosterLine(m, me, movers)));
+    const bots = members.filter((m) => m.played_by && m.handle !== me);
+    const some = bots.length > 1 ? members.filter((m) => !bots.includes(m)) : members;
+    this.body.replaceChildren(...some.map((m) => rosterLine(m, me, movers)), ...(bots.length > 1 ? this.botLines(bots, me, movers) : []));
+  }
+
+  /** One row for all built-in players, and their own rows below it, which it shows and hides. */
+  botLines(bots, me, movers) {
+    const rows = bots.map((m) => rosterLine(m, me, movers));
+    const button = h("button", { type: "button", class: "quiet", onclick: () => show(!this.showsBots) }, `${bots.length} built-in players`);
+    const moves = bots.some((m) => movers.includes(m.handle));
+    const show = (shown) => {
+      this.showsBots = shown;
+      button.setAttribute("aria-expanded", String(shown));
+      for (const row of rows) row.hidden = !shown;
+    };
+    show(this.showsBots);
+    return [h("tr", { class: "bots" }, h("th", { scope: "row", colspan: "2" }, button), h("td", {}, moves && h("span", { class: "badge soft" }, "to move"))), ...rows];
   }
 }
 
 function rosterLine(m, me, movers) {
   const status = m.played_by ? `played by ${m.played_by}` : m.here ? "online" : "away";
-  const details = [m.name && m.name !== m.handle && escapeInvisible(m.name), m.seat && `seat ${m.seat}`, m.team && `team ${m.team}`];
+  const details = [m.name && m.name !== m.handle && escapeInvisible(m.handle), m.seat && `seat ${m.seat}`, m.team && `team ${m.team}`];
   return h("tr", { "data-active": String(Boolean(m.here || m.played_by)) },
     h("th", { scope: "row" }, memberName(m.handle), m.handle === me && " (you)",
       h("span", { class: "muted" }, details.filter(Boolean).join(" · "))),
@@ -132,8 +148,8 @@ export class Standings {
   constructor() {
     this.list = h("ol", { class: "scores" });
     this.objectives = h("dl", { class: "objectives" });
-    this.element = card("Standings", "standings", this.list, this.objectives);
-    this.element.hidden = true;
+    this.element = h("div", { class: "standings" }, this.list, this.objectives);
+    this.hasAny = false;
   }
 
   /** The reply of objective_status; null where we may not see it. */
@@ -155,7 +171,7 @@ export class Standings {
       h("dt", {}, memberName(m.handle)),
       ...m.objectives.map((o) => h("dd", {}, String(o.label ?? o.description ?? o.id ?? JSON.stringify(o)))),
     ]));
-    this.element.hidden = !standings.length && !withObjectives.length;
+    this.hasAny = standings.length > 0 || withObjectives.length > 0;
   }
 }
 

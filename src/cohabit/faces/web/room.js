@@ -5,13 +5,20 @@ import { AppView } from "./app_view.js";
 import { Board } from "./board.js";
 import { Body } from "./body.js";
 import { POLL_MS } from "./connection.js";
-import { Choices, MessageForm, actionLabel } from "./controls.js";
+import { Choices, MessageForm } from "./controls.js";
+import { Countdown } from "./countdown.js";
 import { escapeInvisible, h, setColours, setText, throttled } from "./dom.js";
+import { Drawers } from "./drawers.js";
+import { Ending } from "./ending.js";
 import { EventLog } from "./events.js";
 import { ActionForms } from "./forms.js";
 import { FrontEnd } from "./front_end.js";
+import { Inspector } from "./inspector.js";
+import { Keys } from "./keys.js";
+import { layOut } from "./layout.js";
 import { Manage } from "./manage.js";
 import { markdown } from "./markdown.js";
+import { choose, offered } from "./moves.js";
 import { AboutYou, Notes, Roster, Standings, WorldView, isWatchOnly, watchedSeat } from "./panels.js";
 import { numberOf, readersOf } from "./report.js";
 import { TimeControls } from "./time.js";
@@ -22,20 +29,22 @@ const FIRST_EVENTS = 200;
 const REFRESH_MS = 700;
 /** A call of a removed member may be refused before its stream ends; both say the same. */
 const REMOVED = "you were removed from this room";
-const LEFT = "You have returned to the Nexus. You can close this tab.";
+const LEFT = "You have returned to the Nexus.";
 const SEES_WORLD = ["watch", "read_own", "read_all"];
+const NEXUS = "nexus"; // the world from where one travels to games
 const WORKSPACE = "workspace"; // the world whose rooms show a board
 
 export class RoomScreen {
   /**
    * `showError(text)`: null clears it. `onUnavailable(text)`: there is no such room for us, or not any more. `openData()`:
-   * show what the house keeps of us.
+   * show what the house keeps of us. `travel(room, token)`: show another room, under a token for it.
    */
-  constructor(connection, room, { showError, onUnavailable, openData, alone = false }) {
+  constructor(connection, room, { showError, onUnavailable, openData, travel, alone = false }) {
     this.connection = connection;
     this.room = room;
     this.showError = showError;
     this.onUnavailable = onUnavailable;
+    this.travelTo = travel;
     this.alone = alone; // only the front end of the world, in the whole window
     this.cursor = null; // of the last event shown; null: none was fetched yet
     this.subscribed = false;
@@ -48,45 +57,34 @@ export class RoomScreen {
     this.time = new TimeControls((command, args) => this.connection.callOnce(command, args, this.room), () => this.refresh());
     this.timeRights = null; // what we may do with the time; null: not fetched yet
     this.world = new WorldView();
-    this.frontEnd = new FrontEnd(room, (name, args, changes) => connection[changes ? "callOnce" : "call"](name, args, room), alone);
+    this.frontEnd = new FrontEnd(room, (name, args, changes) => this.callForDocument(name, args, changes), alone);
+    this.frontEnd.onKey = (key) => this.keys.press(key);
+    this.frontEnd.onControls = () => this.drawTurn();
     this.app = new AppView();
     this.board = new Board((command, args) => this.call(command, args));
-    this.choices = new Choices((choice) => this.act(choice));
+    this.choices = new Choices((choice) => choose(this, choice), () => this.turn.focus()); // stay near it
+    this.keys = new Keys((key) => this.isMyTurn() && this.choices.run(key), (number) => this.choices.press(number));
+    this.countdown = new Countdown();
     this.roster = new Roster();
     this.standings = new Standings();
     this.agents = new Agents((command) => this.connection.callOnce(command, {}, this.room), () => this.guarded(() => this.fetchMe()));
     this.forms = new ActionForms((command, params) => this.connection.callOnce(command, params, this.room), (result) => this.linkOf(result));
     this.travel = new Travel((game) => this.body.nameWayBack(game));
     this.body = new Body((command, args) => this.callBody(command, args), () => this.guarded(() => this.fetchMe()), (result) => this.linkOf(result), this.travel.leaving);
-    this.manage = new Manage(connection, room, () => (this.session ? this.refresh() : this.load()), () => this.drawOffers());
+    this.drawers = new Drawers();
+    this.drawers.add({ id: "story", title: "Story", element: (this.story = h("div", { class: "story" })) });
+    this.manage = new Manage(connection, room, this.drawers, () => (this.session ? this.refresh() : this.load()), () => this.drawOffers());
+    this.ending = new Ending(() => this.manage.startRematch());
     this.events = new EventLog((item, reason) => this.report(item, reason), (author) => readersOf(author, this.hosts));
+    this.inspector = new Inspector((args) => this.call("decisions", args), (decisions) => { this.events.explain(decisions); this.drawers.draw(); });
     this.notes = new Notes();
     this.message = new MessageForm((to, content) => this.connection.callOnce("send_message", { to, content }, this.room));
     this.board.element.hidden = true;
-    this.layout();
+    layOut(this);
 
     this.refresh = throttled(() => this.fetchSession(), REFRESH_MS);
     this.refreshPicture = throttled(() => this.fetchPicture(), REFRESH_MS);
     this.polling = setInterval(() => this.load(), POLL_MS);
-  }
-
-  layout() {
-    this.title = h("h1", { tabindex: "-1" }, this.room);
-    this.subtitle = h("p", { class: "muted" });
-    this.notice = h("p", { class: "notice", hidden: true }); // who can see what players see
-    this.lounge = h("p", { class: "lounge", hidden: true });
-    this.turn = h("p", { class: "turn", role: "status", tabindex: "-1" });
-    this.description = h("div", { class: "prose" });
-    this.aloneLink = h("a", { class: "alone-link", href: `?room=${encodeURIComponent(this.room)}&view=table` }, "Show the table alone");
-    this.plain = h("div", { class: "plain" }, this.lounge, this.world.element, this.board.element, this.app.element, this.travel.entering, this.choices.element, this.forms.element, this.body.element);
-    this.element = h("div", { class: "room-grid", "aria-busy": "true" },
-      h("div", { class: "head" }, h("div", {}, this.title, this.subtitle, this.time.element), this.you.element, this.notice),
-      this.manage.element,
-      h("section", { class: "card world", "aria-label": "The world" },
-        this.turn, this.frontEnd.element, this.plain, this.notes.element,
-        h("details", { class: "about" }, h("summary", {}, "About this world"), this.description)),
-      h("div", { class: "side" }, this.events.element, this.message.element),
-      h("div", { class: "people" }, this.roster.element, this.standings.element, this.agents.element));
   }
 
   focus() {
@@ -96,7 +94,7 @@ export class RoomScreen {
   stop() {
     clearInterval(this.polling);
     this.stopped = true;
-    this.frontEnd.stop();
+    for (const part of [this.frontEnd, this.keys, this.countdown, this.drawers]) part.stop();
     this.call("unsubscribe").catch(() => {}); // the connection or the room may be gone already
   }
 
@@ -121,6 +119,7 @@ export class RoomScreen {
       await (this.session ? this.refresh() : this.fetchSession());
       if (!this.worldTitle) await this.fetchDescription();
       await this.manage.prepare();
+      this.drawTurn();
       this.manage.refresh(); // no push tells that an invite has expired
     });
   }
@@ -199,10 +198,11 @@ export class RoomScreen {
     this.manage.draw(me, this.session);
     if (!this.seesWorld()) {
       this.view = null;
-      this.frontEnd.update(null);
+      this.frontEnd.hide();
+      this.plain.prepend(this.world.element); // it may be in a panel, beside the document
       this.world.draw("You don't have permission to view this world.");
       this.world.drawPicture(null);
-      this.standings.draw(null);
+      this.drawStandings(null);
       this.notes.draw({});
       this.drawWorld();
     } else if (before !== null && before !== JSON.stringify([me.grant, me.seat])) {
@@ -221,6 +221,7 @@ export class RoomScreen {
   async fetchSession() {
     await this.guarded(async () => {
       this.session = await this.call("session_info");
+      this.element.classList.toggle("with-front-end", Boolean(this.session.front_end));
       this.drawWorld();
       this.drawHead();
       this.drawYou();
@@ -228,10 +229,11 @@ export class RoomScreen {
       this.drawPeople();
       if (this.seesWorld()) this.notes.draw((await this.call("view_notes")).notes);
       const status = this.seesWorld() ? await this.call("objective_status") : null;
-      this.standings.draw(status);
+      this.drawStandings(status);
       setColours(this.session.members, this.session.seats, status?.standings ?? []);
       await this.fetchFrontEnd();
       await this.fetchAgents();
+      if (this.seesWorld()) await this.inspector.fetch(this.me);
       await this.fetchBody();
       await this.fetchApp();
       if (!this.timeRights) await this.fetchTimeRights();
@@ -277,24 +279,27 @@ export class RoomScreen {
 
   /** Only where agents play, or one can play for us. */
   async fetchAgents() {
-    const some = this.me?.stand_in || !this.agents.element.hidden || this.session.members.some((m) => m.played_by);
+    const some = this.me?.stand_in || this.agents.hasAny || this.session.members.some((m) => m.played_by);
     if (this.me && some) this.agents.draw(this.me, (await this.call("agents")).agents, this.view?.observation.status);
+    this.drawers.draw();
   }
 
-  /** The document of the world, where it has one, and what a document may call with our grant. */
+  /** The keys of the world, its document, where it has one, and what a document may call with our grant. */
   async fetchFrontEnd() {
     if (!this.session.front_end) document.body.classList.remove("alone"); // there is nothing to show alone
     const rights = JSON.stringify([this.me?.grant, this.me?.seat]);
-    if (!this.session.front_end || !this.me || rights === this.frontEndRights) return;
+    if (!this.me || rights === this.frontEndRights) return;
     this.frontEndRights = rights;
     const { commands } = await this.call("schemas");
+    this.keys.draw(commands.some(({ name }) => name === "keys") ? (await this.call("keys")).keys : []);
+    if (!this.session.front_end || !this.seesWorld()) return;
     this.frontEnd.show((await this.call("front_end")).html, commands);
     this.world.drawPicture(null); // the document has a better one
-    if (this.element.classList.contains("with-front-end")) return;
-    this.element.classList.add("with-front-end");
-    const details = h("details", { open: true }, h("summary", {}, "Text and buttons"));
-    this.plain.replaceWith(this.aloneLink, details);
-    details.append(this.plain);
+    this.aloneLink.hidden = false;
+    if (this.text.contains(this.world.element)) return;
+    this.text.append(this.world.element);
+    this.drawers.draw();
+    this.drawTurn();
   }
 
   async fetchPicture() {
@@ -314,6 +319,7 @@ export class RoomScreen {
     this.worldTitle = title;
     this.hasExamples = Boolean(action_space.examples);
     setText(this.title, title);
+    this.drawers.draw();
     this.description.replaceChildren(...markdown(description));
     this.drawHead();
     if (this.hasPictures) await this.fetchPicture();
@@ -324,21 +330,6 @@ export class RoomScreen {
   }
 
   // -- acting ------------------------------------------------------------------------------------
-  async act(choice) {
-    if (choice.sit) {
-      const { seat } = await this.connection.callOnce("sit", choice.sit, this.room);
-      await this.guarded(() => this.fetchMe());
-      return { message: `You took seat ${seat}.` };
-    }
-    if (choice.endTurn) {
-      const { next } = await this.connection.callOnce("turn_advance", {}, this.room);
-      return { message: `You ended your turn. It is ${next}'s turn.` };
-    }
-    const params = choice.action === "enter_game" ? { ...choice.params, ...this.travel.entryArgs() } : choice.params;
-    const result = await this.connection.callOnce("act", { action: choice.action, params }, this.room);
-    return { message: result.message, link: this.linkOf(result) };
-  }
-
   /** Report a message, by its number in our inbox. What is no longer there is named by its author. */
   async report(item, reason) {
     const { items = [] } = (await this.manage.may("recv_messages")) ? await this.call("recv_messages", { max: 500 }) : {};
@@ -359,29 +350,25 @@ export class RoomScreen {
     }
   }
 
-  /** An action may lead to another room, with a token for it, or with the one that we have. It is opened in a tab of its own. */
+  /** A call of the document of this world. From the Nexus the page follows to the game; the token for it stays here. */
+  async callForDocument(name, args, changes) {
+    const result = await this.connection[changes ? "callOnce" : "call"](name, args, this.room);
+    const { token = this.connection.token, ...data } = result?.data ?? {};
+    if (!changes || this.session?.world !== NEXUS || typeof data.room !== "string" || data.room === this.room) return result;
+    setTimeout(() => this.travelTo(data.room, token)); // when the document has its answer
+    return { ...result, data };
+  }
+
+  /** An action may lead to another room, with a token for it, or with the one that we have. */
   linkOf(result) {
     const { room, token = this.connection.token } = result?.data ?? {};
     if (typeof room !== "string" || room === this.room) return null;
     const href = `?room=${encodeURIComponent(room)}#${encodeURIComponent(token)}`;
-    return h("a", { href, target: "_blank", rel: "noopener" }, `Open the room ${room}`);
-  }
-
-  /** What can be chosen now: a title, and the choices. */
-  offered() {
-    const { me, view, session } = this;
-    if (!me || isWatchOnly(me) || me.played_by) return ["", []];
-    if (this.isMyTurn()) {
-      const actions = (view.observation.choices ?? []).map((choice) => ({ ...choice, label: actionLabel(choice, view.observation.status) }));
-      if (session?.current_turn === me.handle) actions.push({ endTurn: true, label: "End my turn" });
-      return ["Your move", actions];
-    }
-    if (!session || session.is_played === false || session.archived || me.seat || me.claim || !me.grant.act.includes("act") || this.body.offered.length) return ["", []];
-    const taken = session.members.map((m) => m.seat);
-    const free = session.members.length ? session.seats.filter((seat) => !taken.includes(seat)) : [];
-    if (free.length) return ["Free seats", free.map((seat) => ({ sit: { seat }, label: `Take seat ${seat}` }))];
-    // No free seat is known, but the world may open one for a new player.
-    return ["You have no seat", [{ sit: {}, label: "Take a seat" }]];
+    return h("a", { href, onclick: (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a tab of its own is wanted
+      event.preventDefault();
+      this.travelTo(room, token);
+    } }, `Open the room ${room}`);
   }
 
   isMyTurn() {
@@ -446,8 +433,9 @@ export class RoomScreen {
     const { me, view } = this;
     const mayAct = me && view && !view.over && !me.played_by && !this.session?.archived && (this.isMyTurn() && !isWatchOnly(me) || me.grant.act.includes("act_global"));
     const listed = Boolean(view?.observation.choices?.length) && this.isMyTurn();
-    if (!mayAct || (listed && !this.hasExamples)) {
-      this.forms.draw([], listed);
+    if (!mayAct || this.frontEnd.hasControls || (listed && !this.hasExamples)) {
+      this.forms.draw([]);
+      this.drawFormsButton(listed);
       return;
     }
     const grant = JSON.stringify(me.grant.act);
@@ -459,23 +447,53 @@ export class RoomScreen {
       if (this.actionsFor === grant) await this.drawForms(); // the turn may have passed in the meantime
       return;
     }
-    this.forms.draw(this.actions, listed);
+    this.forms.draw(this.actions);
+    this.drawFormsButton(listed);
+  }
+
+  /** The way to the forms; it is the main one where the world lists no choices. */
+  drawFormsButton(listed) {
+    const { hasAny } = this.forms;
+    this.formsButton.hidden = !hasAny;
+    setText(this.formsButton, listed ? "Other actions …" : "Choose an action …");
+    this.formsButton.classList.toggle("primary", !listed);
+    this.drawers.draw();
   }
 
   drawTurn() {
     const { view, session } = this;
     const mine = this.isMyTurn();
-    const [title, choices] = this.offered();
+    const [title, choices] = offered(this);
     this.choices.draw(title, choices);
     const canEnter = choices.some((choice) => choice.action === "enter_game");
+    this.drawers.name("body", session?.world === NEXUS ? "Travel" : "Body");
     this.travel.draw(view?.observation.status ?? {}, canEnter, this.body.offered.includes("leave_game"));
     this.drawForms();
+    if (mine) this.element.style.setProperty("--bar", `${this.choices.offer.parentElement.offsetHeight}px`);
     this.turn.dataset.mine = String(mine);
     const several = view?.to_move.length > 1;
     const text = turnText(this.me, view, session, mine);
     setText(this.turn, text);
     this.turn.hidden = !text;
+    this.element.classList.toggle("seated", Boolean(this.me?.seat && this.isPlayer() && !this.frontEnd.hasControls));
+    this.drawCountdown();
+    this.ending.draw(Boolean(view?.over && session?.is_played !== false && !session?.archived), this.standing, this.manage.mayRematch, session?.next_game_seconds !== undefined);
+    this.keys.showPad(mine && !this.frontEnd.shown);
+    this.drawers.draw();
     document.title = [mine && !several && "Your turn", this.worldTitle ?? this.room, "Cohabit"].filter(Boolean).join(" · ");
+  }
+
+  drawStandings(status) {
+    this.standing = status;
+    this.standings.draw(status);
+    this.drawTurn();
+  }
+
+  /** The time until the turn ends, or until the next game begins. */
+  drawCountdown() {
+    const { turn_seconds_left: left, next_game_seconds: next, turn_ends_utc: ends, game } = this.session ?? {};
+    if (this.view?.over) this.countdown.set(next ?? null, game, "Next game in ");
+    else this.countdown.set(left ?? null, ends, "", " left");
   }
 
   drawPeople() {

@@ -1,7 +1,9 @@
 // The list of the rooms that the visitor is a member of or can join.
 
 import { POLL_MS } from "./connection.js";
-import { h } from "./dom.js";
+import { h, memberName } from "./dom.js";
+
+const PACES = { turns: "in turns", rounds: "in rounds", clock: "in real time" };
 
 export class RoomsScreen {
   /**
@@ -55,7 +57,9 @@ export class RoomsScreen {
       room.you ? `your role: ${room.you}` : "you can join",
       room.archived && "archived",
     ];
-    const about = [room.world, ![room.world, room.id].includes(room.scenario) && room.scenario, `game ${room.game}`];
+    const players = (room.players ?? []).map(({ name, bot }) => [memberName(name), bot && h("span", { class: "badge soft" }, "built-in")]);
+    const seats = room.free_seats && (room.free_seats === 1 ? "1 free seat" : `${room.free_seats} free seats`);
+    const about = [room.title || room.world, ![room.world, room.id].includes(room.scenario) && room.scenario, `game ${room.game}${room.over ? ", over" : ""}`, PACES[room.pace]];
     const broken = room.world === "?"; // it could not be opened, and `problem` says why
     return h(
       "li", {},
@@ -63,6 +67,8 @@ export class RoomsScreen {
         h("strong", {}, room.id),
         !broken && h("span", {}, about.filter(Boolean).join(" · ")),
         !broken && h("span", { class: "muted" }, details.filter(Boolean).join(" · ")),
+        !broken && (players.length > 0 || seats) && h("span", { class: "players" }, ...players.flat(), seats && h("span", { class: "muted" }, seats)),
+        !broken && h("span", { class: "way" }, wayIn(room)),
         room.problem && h("span", { class: "error" }, room.problem),
       ),
     );
@@ -81,4 +87,10 @@ export class RoomsScreen {
       this.note.textContent = error.message;
     }
   }
+}
+
+/** What opening the room does: we play in it, watch it, or become a member first. */
+function wayIn(room) {
+  if (!room.you) return "Join";
+  return room.plays ? "Play" : "Watch";
 }

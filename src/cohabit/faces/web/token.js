@@ -5,6 +5,7 @@
 const TOKEN = "cohabit.token";
 const INVITE = "cohabit.invite";
 const MEMBERS = "cohabit.members";
+const WAY_BACK = "cohabit.back";
 const memory = new Map(); // used where the browser allows no storage
 
 /** The token from the address, which is removed from the address at once; otherwise the token of this tab. */
@@ -25,11 +26,26 @@ export function saveToken(token, invite = null) {
   save(INVITE, invite);
 }
 
+/** Note the room that this tab leaves for another one, which has a token of its own. */
+export function saveWayBack(room) {
+  save(WAY_BACK, JSON.stringify({ room, token: load(TOKEN) }));
+}
+
+/** Back to the room that this tab came from, under its token. Returns the room, or null. `room`: only if it is this one. */
+export function takeWayBack(room = null) {
+  const back = JSON.parse(load(WAY_BACK) ?? "null");
+  if (!back || (room && room !== back.room)) return null;
+  save(WAY_BACK, null);
+  saveToken(back.token);
+  return back.room;
+}
+
 /** Forget the token of this tab, in the local storage too. */
 export function forgetToken() {
   const token = load(TOKEN);
   saveMembers(Object.fromEntries(Object.entries(members()).filter(([, member]) => member.token !== token)));
   saveToken(null);
+  save(WAY_BACK, null);
 }
 
 /** The member of this browser who joined this room by a link: `{ token, name }`, or undefined. */

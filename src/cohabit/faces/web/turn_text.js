@@ -16,7 +16,6 @@ export function turnText(me, view, session, mine) {
   if (view?.paused) text = `Paused. ${text}`;
   const seat = me && watchedSeat(me);
   if (seat && view) text = `You see what ${session?.members.find((m) => m.seat === seat)?.handle ?? `seat ${seat}`} sees. ${text}`;
-  if (text && !view?.over && session?.turn_ends_utc) text += ` Time limit: ${new Date(session.turn_ends_utc).toLocaleTimeString()}.`;
   return text;
 }
 

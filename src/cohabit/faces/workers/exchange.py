@@ -1,4 +1,4 @@
-"""HTTP requests to the Unix socket of another node, streamed both ways, over connections that are kept for a while.
+"""HTTP requests to another node, streamed both ways, over connections that are kept for a while.
 
 The general clients take ten times as long: for a small request that is more than to answer it.
 """
@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final
 
 import httptools
+
+from cohabit.faces.workers.dialing import Dialer
 
 KEEP_S: Final = 3.0
 """How long an idle connection is kept: less than the other side does (uvicorn: 5 s), so none is used when it closes."""
@@ -37,7 +39,7 @@ class Exchange(asyncio.Protocol):
         self._parser: Any = None
         self._parts: deque[bytes] = deque()
         self._buffered = 0
-        self._has_head = self._is_complete = self._keeps_alive = self.is_lost = False
+        self._has_head = self._is_complete = self._keeps_alive = self._is_sent = self.is_lost = False
         self._is_head_request = False
         self._changed = asyncio.Event()
         self._writable = asyncio.Event()
@@ -45,9 +47,9 @@ class Exchange(asyncio.Protocol):
 
     # -- use --------------------------------------------------------------------------------------
     def begin(self, method: str, target: bytes, headers: Headers) -> None:
-        """Send the head of a request. ``headers`` say how its body is framed."""
+        """Send the head of a request. ``headers`` say how its body is framed; call `sent` after the body."""
         self.status, self.headers, self._parser = 0, [], httptools.HttpResponseParser(self)
-        self._has_head = self._is_complete = self._keeps_alive = False
+        self._has_head = self._is_complete = self._keeps_alive = self._is_sent = False
         self._is_head_request = method == "HEAD"
         lines = [name + b": " + value + b"\r\n" for name, value in headers]
         self._transport.write(b"".join([method.encode(), b" ", target, b" HTTP/1.1\r\n", *lines, b"\r\n"]))
@@ -57,6 +59,10 @@ class Exchange(asyncio.Protocol):
         await self._writable.wait()
         if not self.is_lost:
             self._transport.write(data)
+
+    def sent(self) -> None:
+        """The request was sent to its end. If not, the other node would take the next one for the rest of its body."""
+        self._is_sent = True
 
     async def head(self) -> None:
         """Wait for the status and the headers."""
@@ -90,7 +96,8 @@ class Exchange(asyncio.Protocol):
 
     @property
     def is_reusable(self) -> bool:
-        return self._is_complete and self._keeps_alive and not self.is_lost and not self._transport.is_closing()
+        complete = self._is_sent and self._is_complete
+        return complete and self._keeps_alive and not self.is_lost and not self._transport.is_closing()
 
     def abort(self) -> None:
         if self._transport is not None:
@@ -119,6 +126,10 @@ class Exchange(asyncio.Protocol):
         self._writable.set()
 
     # -- the parser -------------------------------------------------------------------------------
+    def on_message_begin(self) -> None:
+        if self._is_complete:  # nobody has asked for a second response
+            raise ValueError("more than one response")
+
     def on_header(self, name: bytes, value: bytes) -> None:
         self.headers.append((name.lower(), value))
 
@@ -137,10 +148,11 @@ class Exchange(asyncio.Protocol):
 
 
 class Pool:
-    """Connections to the node with this socket."""
+    """Connections to the node with this address."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(self, dialer: Dialer, address: str) -> None:
+        self._dialer = dialer
+        self._address = address
         self._idle: list[Exchange] = []
         self._closed = False
 
@@ -153,10 +165,9 @@ class Pool:
                 return known
             known.abort()
         try:
-            _, made = await loop.create_unix_connection(Exchange, self._path)
+            return await self._dialer.connect(Exchange, self._address)
         except OSError:
             raise NodeGone from None
-        return made
 
     def give_back(self, used: Exchange) -> None:
         """It is kept if its response is complete, else closed."""

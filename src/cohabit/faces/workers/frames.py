@@ -14,23 +14,24 @@ from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidState
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
+from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
-from cohabit.errors import Busy, CohabitError, Disabled
+from cohabit.errors import Busy, CohabitError
 from cohabit.faces.direct import DirectProtocol
+from cohabit.faces.workers.dialing import Dialer
 from cohabit.faces.workers.peers import Peers, away, gone
 from cohabit.faces.workers.routing import is_relayed
-from cohabit.faces.ws import MAX_PENDING_BYTES, MAX_PENDING_CALLS, Connection, Request
-from cohabit.house.directory import MOVING
+from cohabit.faces.ws import MAX_PENDING_BYTES, MAX_PENDING_CALLS, WATCHING, Connection, Request
+from cohabit.house.directory import HOUSE_RECORD, MOVING
 from cohabit.house.house import House
-from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.model.identity import Credential
 
 ADDRESS = parse_uri("ws://localhost/ws")
 
 
 class ClosedByNode(CohabitError):
-    """The other node has said why it closes the connection, and closed it with this code."""
+    """The other node has closed the connection with this code and reason, or has ended."""
 
     def __init__(self, close_code: int, message: str) -> None:
         super().__init__(message)
@@ -40,13 +41,13 @@ class ClosedByNode(CohabitError):
 class RoutingConnection(Connection):
     """The WebSocket of a client. Frames about rooms of other nodes go there."""
 
-    __slots__ = ("_client", "_directory", "_media_node", "_peers", "_relayed", "_token", "_upstreams")
+    __slots__ = ("_client", "_dialer", "_directory", "_media_node", "_relayed", "_token", "_upstreams")
 
     def __init__(
         self, peers: Peers, house: House, receive: Receive, send: Send, direct: DirectProtocol | None = None
     ) -> None:
         super().__init__(house, receive, send, direct)
-        self._directory = peers.directory
+        self._directory, self._dialer = peers.directory, peers.dialer
         self._upstreams: dict[str, Upstream] = {}  # by node
         self._media_node: str | None = None  # the node of the room that was subscribed with media
         self._relayed = False
@@ -58,9 +59,9 @@ class RoutingConnection(Connection):
         self._client = scope["client"][0] if scope["client"] is not None else ""
         return await super().identify(scope, offered)
 
-    def _identify(self, token: str | None) -> Credential:
+    async def _identify(self, token: str | None) -> Credential:
         self._token = token or ""
-        return super()._identify(token)
+        return await super()._identify(token)
 
     async def run(self) -> None:
         try:
@@ -87,15 +88,14 @@ class RoutingConnection(Connection):
         room = self.credential.room or request.room
         if room is None and request.command == "unsubscribe" and not self._subscriptions:
             room = next((upstream.room for upstream in self._upstreams.values() if upstream.room), None)
-        return room or HOUSE_ROOM
+        return room or HOUSE_RECORD
 
     def _send_on(self, node: str, request: Request, raw: str | bytes) -> None:
         upstream = self._upstreams.get(node)
         if upstream is None:
             upstream = self._upstreams[node] = Upstream(self, node)
-            upstream.connecting = self._start(
-                upstream.connect, self._directory.socket_of(node), self._token, self._client
-            )
+            address = self._directory.socket_of(node)
+            upstream.connecting = self._start(upstream.connect, self._dialer, address, self._token, self._client)
         if upstream.is_full:
             self._reply(request.id, request.room, Busy("many calls are pending on this connection; wait for a reply"))
             return
@@ -138,8 +138,10 @@ class RoutingConnection(Connection):
             self._reply(request.id, request.room, gone())
         if code is not None:
             self.end(ClosedByNode(code, reason))
-        elif upstream.was_open:
-            self.end(Disabled("the process of this room has stopped; reconnect, and continue from your cursor"))
+        elif upstream.was_open:  # no error: a call that was sent may have been executed
+            self.end(
+                ClosedByNode(1012, "the process of this room has stopped; reconnect, and continue from your cursor")
+            )
 
     async def close(self, reason: CohabitError) -> None:
         if not isinstance(reason, ClosedByNode):
@@ -161,21 +163,23 @@ class Upstream(asyncio.Protocol):
         self.was_open = False
         self.waiting: deque[Frame] = deque()  # frames for a client that reads slowly
         self._owner = owner
-        self._ws = ClientProtocol(ADDRESS, max_size=None)  # what another node sends is limited there
+        offered = [Subprotocol("cohabit"), Subprotocol(WATCHING)] if owner.watching else None
+        # What another node sends is limited there.
+        self._ws = ClientProtocol(ADDRESS, subprotocols=offered, max_size=None)
         self._transport: asyncio.Transport | None = None
         self._queue: deque[tuple[Request, bytes]] = deque()  # until it is open
         self._queued = 0
         self._over = False  # closed by us, or its end was told
         self._end: tuple[int | None, str] | None = None  # it has ended; told when nothing waits
 
-    async def connect(self, path: str, token: str, client: str) -> None:
+    async def connect(self, dialer: Dialer, address: str, token: str, client: str) -> None:
         request = self._ws.connect()
         request.headers["Authorization"] = f"Bearer {token}"
         if client:
             request.headers["X-Forwarded-For"] = client
         self._ws.send_request(request)
         try:
-            await asyncio.get_running_loop().create_unix_connection(lambda: self, path)
+            await dialer.connect(lambda: self, address)
         except OSError:
             self._ended(None, "")
 

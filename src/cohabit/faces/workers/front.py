@@ -1,5 +1,5 @@
 """Connections in the front and in the nodes: the front reads the head of a request, and passes the connection on to the
-node that has the room.
+node that has the room. If that is in another house, a node of this house gets the connection, and relays.
 
 What is not about a room of another node, the front answers itself. So it does with what it cannot pass on: connections
 with TLS, HTTP connections of a reverse proxy (many clients share them), and requests that follow an unfinished one.
@@ -11,17 +11,21 @@ import socket
 from asyncio import Transport
 from collections.abc import Callable
 from http import HTTPStatus
+from itertools import count
 from typing import Any
 from urllib.parse import unquote
+from zlib import crc32
 
 import httptools
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.faces.connections import Connections, HttpProtocol, ServerConfig, StopParsing
+from cohabit.faces.guard import Guard
 from cohabit.faces.serve import GuestServer
 from cohabit.faces.workers.passing import MAX_PASSED_BYTES, Take
 from cohabit.faces.workers.peers import gone
-from cohabit.faces.workers.routing import IN_BODY, room_of, token_of
-from cohabit.house.directory import Directory, PassedOn
+from cohabit.faces.workers.routing import IN_BODY, OF_A_NODE, room_of, token_of
+from cohabit.house.directory import Directory, PassedOn, place_of
 from cohabit.house.store.identities import Identities
 
 
@@ -39,6 +43,19 @@ class FrontConfig(ServerConfig):
     ) -> None:
         super().__init__(app, connections, **options)
         self.identities, self.directory, self.passed_on = identities, directory, passed_on
+        self._turns = count()
+
+    def relaying_node(self, of_websocket: str | None = None) -> str:
+        """A node of this house that relays requests about rooms of other houses, each in its turn: all connections go
+        through the front, so it has enough to do. The WebSockets of one caller go to the same node, which counts them;
+        ``of_websocket`` is its token. Empty if there is none."""
+        own = [node for node in self.directory.nodes() if not place_of(node)]
+        turn = next(self._turns) if of_websocket is None else crc32(self._counted_as(of_websocket))
+        return own[turn % len(own)] if own else ""
+
+    def _counted_as(self, token: str) -> bytes:
+        credential = self.identities.find(token)
+        return credential.counted_as if credential is not None else token.encode()
 
 
 class FrontProtocol(HttpProtocol):
@@ -85,9 +102,14 @@ class FrontProtocol(HttpProtocol):
         """The other node that has the room of the request; empty if there is none."""
         url, directory = httptools.parse_url(self.url), self.config.directory
         path = unquote((url.path or b"").decode("ascii", "replace"))
-        room = room_of(self.config.identities, path, url.query or b"", token_of(self.headers))
+        token = token_of(self.headers)
+        room = room_of(self.config.identities, path, url.query or b"", token)
         node = directory.holder(room) if room is not None and room != IN_BODY else None
-        return node if node is not None and node != directory.here else ""
+        if node is None or node == directory.here:
+            return ""
+        if not place_of(node):
+            return node
+        return self.config.relaying_node(token if self.parser.should_upgrade() else None)
 
     def _stopped(self) -> None:
         if not self._node:
@@ -138,9 +160,29 @@ class PassedProtocol(HttpProtocol):
         self.data_received(read)
 
 
-def take_into(server: GuestServer) -> Take:
-    """What makes connections of a server out of those that the front passes on."""
-    loop, tasks, config = asyncio.get_running_loop(), set[asyncio.Task[None]](), server.config
+class FromHouse:
+    """ASGI middleware for the connections of other houses: they are nodes, and have checked their clients."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["server"] = OF_A_NODE
+        await self._app(scope, receive, send)
+
+
+def take_from_houses(server: GuestServer, guard: Guard) -> Take:
+    """What makes connections of a server out of those of other houses."""
+    assert isinstance(server.config, ServerConfig)
+    options = {**server.config.given, "lifespan": "off"}
+    config = ServerConfig(FromHouse(guard.app), server.config.connections, **options)
+    config.load()
+    return take_into(server, config)
+
+
+def take_into(server: GuestServer, other: ServerConfig | None = None) -> Take:
+    """What makes connections of a server out of those that the front passes on. ``other``: with another app."""
+    loop, tasks, config = asyncio.get_running_loop(), set[asyncio.Task[None]](), other or server.config
 
     async def serve(connection: socket.socket, read: bytes, closed: Callable[[], None]) -> None:
         def protocol() -> PassedProtocol:

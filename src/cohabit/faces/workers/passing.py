@@ -1,7 +1,8 @@
 """Accepted connections go from the front to the node that has their room, and then cost the front nothing.
 
 Front and node share a pair of Unix sockets. The front sends each connection with a number and the bytes that it has
-read; the node sends the numbers of connections that it has closed.
+read; the node sends the numbers of connections that it has closed. Connections of clients and of other houses go the
+same way, and each says which it is.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ MAX_PASSED_BYTES = 65_536
 """How much may have been read from a connection that is passed on."""
 MAX_WAITING = 256
 """Connections that may wait for a node that does not take them."""
-_head, _number = Struct("!IQ"), Struct("!Q")
+_head, _number = Struct("!?IQ"), Struct("!Q")
 Take = Callable[[socket.socket, bytes, Callable[[], None]], None]
 """Gets a connection, the bytes that were read from it, and what to call when it is closed."""
 
@@ -38,13 +39,15 @@ class Passage:
     def __len__(self) -> int:
         return len(self._open)
 
-    def pass_on(self, connection: socket.socket, read: bytes, closed: Callable[[], None]) -> bool:
-        """See `PassedOn`."""
+    def pass_on(
+        self, connection: socket.socket, read: bytes, closed: Callable[[], None], *, of_house: bool = False
+    ) -> bool:
+        """See `PassedOn`. ``of_house``: another house has made this connection."""
         if self._pair.fileno() < 0 or len(self._waiting) >= MAX_WAITING or len(read) > MAX_PASSED_BYTES:
             connection.close()
             return False
         number = next(self._numbers)
-        self._waiting.append((_head.pack(len(read), number) + read, connection))
+        self._waiting.append((_head.pack(of_house, len(read), number) + read, connection))
         if len(self._waiting) == 1:
             self._write()
         if self._pair.fileno() < 0:
@@ -122,12 +125,20 @@ class Passages:
 
 
 class Arrivals:
-    """The end of a node: calls ``take`` with each connection that arrives. ``gone``: the front is."""
+    """The end of a node: calls ``take`` with each connection of a client that arrives, ``take_house`` with each of
+    another house. ``gone``: the front is."""
 
-    def __init__(self, pair: socket.socket, take: Take, gone: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        pair: socket.socket,
+        take: Take,
+        take_house: Take,
+        gone: Callable[[], None] = lambda: None,
+    ) -> None:
         pair.setblocking(False)
         self._pair = pair
         self._take = take
+        self._take_house = take_house
         self._gone = gone
         self._loop = asyncio.get_running_loop()
         self._rest = bytearray()
@@ -151,14 +162,14 @@ class Arrivals:
             self._arrived.append(None)
         self._rest += data
         while len(self._rest) >= _head.size:
-            size, number = _head.unpack_from(self._rest)
+            of_house, size, number = _head.unpack_from(self._rest)
             if len(self._rest) < _head.size + size:
                 break
             read = bytes(self._rest[_head.size : _head.size + size])
             del self._rest[: _head.size + size]
-            self._take_next(number, read)
+            self._take_next(number, read, self._take_house if of_house else self._take)
 
-    def _take_next(self, number: int, read: bytes) -> None:
+    def _take_next(self, number: int, read: bytes, take: Take) -> None:
         file = self._arrived.popleft() if self._arrived else None
         if file is None:
             log.warning("a connection was lost: this process has too many open files")
@@ -167,7 +178,7 @@ class Arrivals:
         try:
             connection = socket.socket(fileno=file)
             connection.setblocking(False)
-            self._take(connection, read, lambda: self._closed(number))
+            take(connection, read, lambda: self._closed(number))
         except OSError as wrong:
             log.debug("a connection that was passed on: %s", wrong)
             self._closed(number)

@@ -5,6 +5,7 @@ decides, records, counts and answers. Bodies and responses are streamed: each si
 """
 
 import asyncio
+from hmac import compare_digest
 from typing import Final
 
 import msgspec
@@ -12,11 +13,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cohabit.errors import CohabitError
-from cohabit.faces.guard import answering, error_response
+from cohabit.errors import BadArgs, CohabitError, Unauthorized
+from cohabit.faces.guard import READS, answering, error_response
 from cohabit.faces.http import MAX_JOIN_BODY
 from cohabit.faces.workers.exchange import Exchange, NodeGone, NodeLost
-from cohabit.faces.workers.peers import ASK, CALL, Peers, answer_node, away, gone, lost
+from cohabit.faces.workers.peers import ASK, CALL, WORD, Peers, answer_node, away, gone, lost
 from cohabit.faces.workers.routing import IN_BODY, as_from_client, is_relayed, room_of, token_of
 from cohabit.house.directory import MOVING
 from cohabit.house.house import House
@@ -26,9 +27,9 @@ OF_THE_CONNECTION: Final = frozenset(
 )
 """Headers that are for the next hop only."""
 SAID_BY_US: Final = frozenset(
-    {b"x-forwarded-for", b"x-forwarded-proto", b"x-forwarded-host", b"forwarded", b"x-real-ip"}
+    {b"x-forwarded-for", b"x-forwarded-proto", b"x-forwarded-host", b"forwarded", b"x-real-ip", WORD}
 )
-"""Headers about the client, which a client cannot set."""
+"""Headers that only a node sets, such as those about the client."""
 OF_THE_SERVER: Final = OF_THE_CONNECTION | {b"transfer-encoding", b"date", b"server"}
 """Headers of a response that the server of this node sets itself."""
 
@@ -79,6 +80,9 @@ class Relay:
 
     async def _answer_node(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def answer(request: Request) -> Response:
+            word = self._directory.word.encode()
+            if not word or not compare_digest(dict(scope["headers"]).get(WORD, b""), word):
+                raise Unauthorized("only a process of this house may call this")
             return await answer_node(self._house, request)
 
         response = await answering(answer)(Request(scope, receive))
@@ -96,11 +100,13 @@ class Relay:
         try:
             exchange.begin(scope["method"], target, _headers(scope))
             if await _send_body(exchange, scope, receive):
+                exchange.sent()
                 hung_up = asyncio.ensure_future(_until_gone(receive, exchange))
                 await _respond(exchange, send)
-        except (NodeLost, CohabitError) as wrong:  # if the response has begun, the client sees that it is cut off
+        except (NodeLost, CohabitError) as wrong:
             refusal = wrong if isinstance(wrong, CohabitError) else lost(repeatable=_is_repeatable(scope))
-            if not exchange.status:
+            has_begun = hung_up is not None and exchange.status  # then the client sees that it is cut off
+            if not has_begun:
                 await error_response(refusal)(scope, receive, send)
         finally:
             pool.give_back(exchange)
@@ -109,21 +115,24 @@ class Relay:
 
 
 async def _send_body(exchange: Exchange, scope: Scope, receive: Receive) -> bool:
-    """Send the body of a request. Returns False if the client is gone."""
+    """Send the body of a request, all of it. Returns False if the client is gone."""
     framing = dict(scope["headers"])
     chunked = b"transfer-encoding" in framing
     if not chunked and b"content-length" not in framing:
         return True
-    more = True
+    more, length = True, 0
     while more:
         message = await receive()
         if message["type"] != "http.request":
             return False
         part, more = message.get("body", b""), message.get("more_body", False)
+        length += len(part)
         if part:
             await exchange.write(b"%x\r\n%b\r\n" % (len(part), part) if chunked else part)
     if chunked:
         await exchange.write(b"0\r\n\r\n")
+    elif length != int(framing[b"content-length"]):  # the parser reads no body of a request that asks for an upgrade
+        raise BadArgs("the body is not as long as its Content-Length says; send no Upgrade with a body")
     return True
 
 
@@ -155,7 +164,7 @@ def _headers(scope: Scope) -> list[tuple[bytes, bytes]]:
 
 
 def _is_repeatable(scope: Scope) -> bool:
-    return scope["method"] in ("GET", "HEAD", "OPTIONS") or b"idempotency-key" in dict(scope["headers"])
+    return scope["method"] in READS
 
 
 async def _joining(receive: Receive) -> tuple[str | None, Receive]:

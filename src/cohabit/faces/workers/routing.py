@@ -7,18 +7,22 @@ from urllib.parse import parse_qs
 from starlette.types import Scope
 
 from cohabit.faces.addresses import plain_address
-from cohabit.house.running.rooms import HOUSE_ROOM
+from cohabit.house.access.jwt_verifier import is_jwt
+from cohabit.house.directory import HOUSE_RECORD
 from cohabit.house.store.identities import Identities
 
 IN_BODY: Final = "?"
 """Instead of a room: the body names it."""
 BEARER: Final = "bearer."
 """The beginning of a WebSocket subprotocol that is a token."""
+OF_A_NODE: Final = ("", None)
+"""The address of the server in requests of nodes of other houses."""
 Headers = Iterable[tuple[bytes, bytes]]
 
 
 def is_relayed(scope: Scope) -> bool:
-    """Whether another node sent this request. Only nodes can connect to a Unix socket of the house."""
+    """Whether another node sent this request. Only nodes can connect to a Unix socket of the house; connections of
+    other houses, which have the key, are marked as if they came from there."""
     server = scope.get("server")
     return server is not None and server[1] is None
 
@@ -50,6 +54,7 @@ def room_of(identities: Identities, path: str, query: bytes, token: str | None) 
     """The room; the house record for requests that name none; None if any node can answer.
 
     A token for one room leads to that room, whatever the path says: the node that has it refuses what is not allowed.
+    An access token of an identity provider is for no room in particular, also if this node has not verified it yet.
     """
     credential = identities.find(token) if token else None
     bound = credential.room if credential is not None else None
@@ -62,6 +67,6 @@ def room_of(identities: Identities, path: str, query: bytes, token: str | None) 
             return bound or IN_BODY
         case ["", "mcp", room]:
             return bound or room
-        case ["", "api", _] | ["", "mcp"] | ["", "ws"] if credential is not None:
-            return bound or HOUSE_ROOM
+        case ["", "api", _] | ["", "mcp"] | ["", "ws"] if credential is not None or is_jwt(token or ""):
+            return bound or HOUSE_RECORD
     return None

@@ -1,16 +1,18 @@
 """Starts the workers of a house, watches them, and replaces those that die."""
 
 import asyncio
+import hmac
 import logging
 import mmap
 import os
+import secrets
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
@@ -19,17 +21,25 @@ from typing import Any, cast
 import msgspec
 
 from cohabit.errors import CohabitError, Unreachable
-from cohabit.faces.workers.passing import Passage, Passages
-from cohabit.faces.workers.serving import listen_for_nodes, serve_front
+from cohabit.faces.workers.dialing import check_houses_known
+from cohabit.faces.workers.passing import Passage, Passages, Take
+from cohabit.faces.workers.private_folder import private_folder
+from cohabit.faces.workers.reception import Reception, listen_for_houses, with_port
+from cohabit.faces.workers.serving import import_mcp, listen_for_nodes, serve_front
 from cohabit.faces.workers.worker import Start
 from cohabit.house.deadlines import starved_by_thread
 from cohabit.house.directory import FRONT, Table
-from cohabit.house.house import House, open_store
+from cohabit.house.house import House, open_cluster_store, open_store
 from cohabit.house.nodes.cluster import Cluster
+from cohabit.house.nodes.following import following_others
+from cohabit.house.nodes.houses import Houses
 from cohabit.house.nodes.link import Link
 from cohabit.house.nodes.node import Node
+from cohabit.house.nodes.numbers import resident_bytes
+from cohabit.house.readiness import READY
 from cohabit.house.running.computing import SIZE, running_in, shared_memory
-from cohabit.house.settings import Settings
+from cohabit.house.settings import Settings, check_houses
+from cohabit.house.store.cluster_contract import ClusterStore
 from cohabit.house.store.contract import Store
 from cohabit.house.store.group_commit import GroupCommit
 from cohabit.house.store.store_server import StoreServer
@@ -40,6 +50,10 @@ MODULE = "cohabit.faces.workers.worker"
 PING_EVERY_S = 1.0
 CHECK_EVERY_S = 0.25
 """How often a worker that does not answer is looked at."""
+SILENT_S = 2.0
+"""After this time without an answer, a worker is not ready."""
+EXIT_OUT = 75
+"""The exit code of a house that has to start again, because another one has taken over."""
 STOP_S = 60.0
 """How long a worker may take to store everything when the house stops."""
 RETRY_S = (0.0, 1.0, 5.0, 30.0)
@@ -56,6 +70,7 @@ class WorkerProcess:
         self.house = ""  # the id of its house, when it is ready
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.stopping = False
+        self.asked_at: float | None = None  # when the question was sent that it has not answered yet
         self._memory = mmap.mmap(memory, SIZE)
         os.close(memory)
 
@@ -64,14 +79,13 @@ class WorkerProcess:
         """The rooms whose worlds are running, or were when it ended."""
         return running_in(self._memory)
 
-    @property
-    def resident_bytes(self) -> int:
-        """The memory that it uses; 0 if this system does not say."""
-        try:
-            pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
-        except (OSError, IndexError):
-            return 0
-        return int(pages) * mmap.PAGESIZE
+    def state(self, now: float) -> str:
+        """For those who ask whether the house is ready. ``now``: by the clock of the event loop."""
+        if self.stopping:
+            return "stopping"
+        if not self.ready.done():
+            return "starting"
+        return READY if self.asked_at is None or now - self.asked_at < SILENT_S else "silent"
 
 
 class Supervisor:
@@ -82,6 +96,8 @@ class Supervisor:
         self.address = house.settings.url  # for links
         self.workers: dict[str, WorkerProcess] = {}
         self.passages = Passages()
+        self.houses: Houses | None = None  # in a cluster
+        self._take_for_front: Take | None = None  # takes connections of other houses
         self._settings = house.settings
         self.folder = folder
         self._store = store
@@ -90,13 +106,23 @@ class Supervisor:
         self._closing = False
         self._tasks: set[asyncio.Task[Any]] = set()
         self._replacing: set[asyncio.Task[Any]] = set()
+        house.readiness.workers = self.states
+        house.readiness.checks.append(self._not_ready)
+
+    def states(self) -> dict[str, str]:
+        """Of each worker: ready, starting, silent or stopping."""
+        now = asyncio.get_running_loop().time()
+        return {name: worker.state(now) for name, worker in self.workers.items()}
+
+    def _not_ready(self) -> str:
+        return "" if READY in self.states().values() else "no worker answers"
 
     # -- starting ---------------------------------------------------------------------------------
     async def start(self) -> None:
         """Start the workers, and open every room in one of them."""
         started = [await self._spawn() for _ in range(self._settings.workers)]
         await asyncio.gather(*(worker.ready for worker in started))
-        await self.cluster.open_all()
+        await (self.cluster.open_all() if self.houses is None else self.houses.start())
 
     async def _spawn(self) -> WorkerProcess:
         self._number += 1
@@ -126,7 +152,16 @@ class Supervisor:
         def hello(pid: int) -> Start:
             dollars = self._settings.agents_dollars / self._settings.workers
             settings = msgspec.structs.replace(self._settings, agents_dollars=dollars, bridge_port=0)
-            return Start(worker.name, settings, self._store.path, path, self.address, self._quiet, self._mcp)
+            return Start(
+                worker.name,
+                settings,
+                self._store.path,
+                path,
+                self.address,
+                self.cluster.table.word,
+                self._quiet,
+                self._mcp,
+            )
 
         def ready(house: str) -> None:
             worker.house = house
@@ -146,9 +181,26 @@ class Supervisor:
             if ready is not None:
                 ready(url)
 
+        def take_houses(take: Take) -> None:
+            self._take_for_front = take
+
         table, house = self.cluster.table, self.cluster.house
+        drain = self.houses.drain if self.houses is not None else None
         with closing(listener), closing(listen_for_nodes(table.socket_of(FRONT))) as for_nodes:
-            await serve_front(house, table, self.passages, listener, for_nodes, ready=listening, mcp=self._mcp)
+            await serve_front(
+                house, table, self.passages, listener, for_nodes, ready=listening, mcp=self._mcp,
+                houses=take_houses if self.houses is not None else None, drain=drain,
+            )  # fmt: skip
+
+    async def taker(self, node: str) -> Callable[[socket.socket], None] | None:
+        """What gets the connections of other houses to a node, by its own name. Waits for one that is starting."""
+        if node == FRONT and (take := self._take_for_front) is not None:
+            return lambda connection: take(connection, b"", lambda: None)
+        if (worker := self.workers.get(node)) is not None and not worker.ready.done():
+            await asyncio.wait([worker.ready])
+        if (passage := self.passages.by_node.get(node)) is None:
+            return None
+        return lambda connection: _passed_on(passage, connection)
 
     # -- watching ---------------------------------------------------------------------------------
     async def _watch(self, worker: WorkerProcess, link: Link, lifeline: int) -> None:
@@ -204,14 +256,16 @@ class Supervisor:
         await asyncio.wait([worker.ready])
         limit_s, limit_bytes = self._settings.worker_timeout_s, self._settings.worker_memory_mb * 1024**2
         while True:
+            worker.asked_at = asyncio.get_running_loop().time()
             answer = link.asked("ping")
             if not await _answers(answer, worker.process.pid, limit_s):
                 log.error("worker %s did not answer for %g s, and is killed", worker.name, limit_s)
                 return
             if answer.exception() is not None:
                 return
+            worker.asked_at = None
             self.cluster.travels(worker.name, answer.result())
-            used = worker.resident_bytes
+            used = resident_bytes(worker.process.pid)
             if limit_bytes and used > limit_bytes:
                 log.error("worker %s uses %d MB, more than worker_memory_mb, and is killed", worker.name, used >> 20)
                 return
@@ -239,6 +293,11 @@ class Supervisor:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+def _passed_on(passage: Passage, connection: socket.socket) -> None:
+    """A connection of another house goes to a node of this one. It is closed if that is not possible."""
+    passage.pass_on(connection, b"", lambda: None, of_house=True)
 
 
 def _start(given: Sequence[int]) -> "subprocess.Popen[bytes]":
@@ -271,29 +330,67 @@ def _end_of(worker: WorkerProcess) -> str:
     return f"worker {worker.name} (process {worker.process.pid}) {how}"
 
 
+def _word(settings: Settings) -> str:
+    """What proves that a call comes from a process of this house, or of another one of the cluster."""
+    if not settings.houses_key:
+        return secrets.token_hex(32)
+    return hmac.digest(settings.houses_key.encode(), b"calls between nodes", "sha256").hex()
+
+
+def _end_at_once(folder: Path) -> None:
+    """Another house has taken over, or changes were missed: nothing may be answered any more. The workers end with this
+    process, and a service manager starts it again."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(EXIT_OUT)
+
+
 @asynccontextmanager
 async def open_front(
     settings: Settings, *, quiet: bool = True, mcp: bool = True
 ) -> AsyncIterator[tuple[House, Supervisor]]:
     """The house of the front, and its workers with all rooms. ``quiet``: the workers do not print events of rooms."""
-    store: Store = await run_in_thread("the store", partial(open_store, settings))
-    group = GroupCommit(store, FRONT)
-    with tempfile.TemporaryDirectory(prefix="cohabit-") as name:  # only for this user
-        table = Table(FRONT)
-        table.sockets[FRONT] = f"{name}/front.sock"
+    check_houses(settings)
+    if mcp:
+        import_mcp()
+    async with AsyncExitStack() as stack:
+        listener = stack.enter_context(closing(listen_for_houses(settings))) if settings.houses_address else None
+        if listener is not None:
+            settings = with_port(settings, listener)
+        store = await _opened_store(settings)
+        group = GroupCommit(store, FRONT)
+        folder = stack.enter_context(private_folder())
+        table = Table(FRONT, _word(settings))
+        table.sockets[FRONT] = str(folder / "front.sock")
         try:
-            server = StoreServer(group, f"{name}/store.sock")
+            server = StoreServer(group, str(folder / "store.sock"))
         except BaseException:
             store.close()
             raise
-        try:
-            async with House.open(settings, store=cast(Store, group), node=Node(table)) as house:
-                supervisor = Supervisor(house, table, Path(name), server, quiet, mcp)
-                group.committed = supervisor.cluster.replicas.committed
-                try:
-                    await supervisor.start()
-                    yield house, supervisor
-                finally:
-                    await supervisor.close()
-        finally:
-            server.close()
+        stack.callback(server.close)
+        opened = House.open(settings, store=cast(Store, group), node=Node(table))
+        house = await stack.enter_async_context(opened)
+        house.rooms.leases.on_out = partial(_end_at_once, folder)
+        supervisor = Supervisor(house, table, folder, server, quiet, mcp)
+        group.committed = supervisor.cluster.replicas.committed
+        await stack.enter_async_context(following_others(house, store, supervisor.cluster.replicas))
+        stack.push_async_callback(supervisor.close)
+        if listener is not None:
+            supervisor.houses = Houses(house, supervisor.cluster, cast(ClusterStore, store))
+            await check_houses_known(settings.houses_key, await supervisor.houses.fronts())
+        await supervisor.start()
+        if supervisor.houses is not None and listener is not None:
+            reception = Reception(settings.houses_key, supervisor.cluster.place, supervisor.taker)
+            for work in (supervisor.houses.run(), reception.serve(listener)):
+                stack.push_async_callback(_cancelled, asyncio.ensure_future(work))
+        yield house, supervisor
+
+
+async def _cancelled(task: "asyncio.Future[None]") -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def _opened_store(settings: Settings) -> Store:
+    opens = open_cluster_store if settings.houses_address else open_store
+    store: Store = await run_in_thread("the store", partial(opens, settings))
+    return store

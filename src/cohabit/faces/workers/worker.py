@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 from contextlib import AsyncExitStack, closing, suppress
+from functools import partial
 
 from msgspec import Struct, convert
 
@@ -20,7 +21,7 @@ from cohabit.agents.process import end_with_parent
 from cohabit.faces.cli.showing import log_to_stderr, show, watch_problems
 from cohabit.faces.serve import run
 from cohabit.faces.workers.beside import serve_beside
-from cohabit.faces.workers.serving import listen_for_nodes, serve_node
+from cohabit.faces.workers.serving import import_mcp, listen_for_nodes, serve_node
 from cohabit.house.directory import Table
 from cohabit.house.house import House
 from cohabit.house.nodes.control import WorkerControl
@@ -41,6 +42,7 @@ class Start(Struct):
     store: str  # the path of the socket of the store
     socket: str  # on which it serves
     address: str  # of the house, for links
+    word: str  # see `Directory`
     quiet: bool = True
     mcp: bool = True
 
@@ -51,13 +53,16 @@ async def work(link_end: socket.socket, passing: socket.socket, memory: int) -> 
     control = WorkerControl(stopping.set)
     link = await Link.over(link_end, control.handlers())
     start = convert(await link.ask("hello", pid=os.getpid()), Start)
-    control.table.here = start.name
+    control.table.here, control.table.word = start.name, start.word
     log_to_stderr(start.settings.log_level)
+    if start.mcp:
+        import_mcp()
     async with AsyncExitStack() as stack:
         node = Node(control.table, link, Computing(memory))
         store = SharedStore(start.store, start.name)
         house = await stack.enter_async_context(House.open(start.settings, store=store, node=node))
         control.attach(house, link)
+        house.rooms.leases.on_out = partial(os._exit, 1)  # the front starts another worker
         house.gate.address = start.address
         if not start.quiet:
             house.rooms.events.on_lines = show

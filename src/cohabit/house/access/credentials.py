@@ -51,6 +51,8 @@ async def rotate_token(
     me = ctx.identity
     if me is None:
         raise Unauthorized("accept your invite first (`join`)")
+    if ctx.credential.oauth:
+        raise BadArgs("you sign in with OAuth: your client refreshes its token by itself")
     if ctx.credential.label == TEMPORARY:
         raise BadArgs("this token is valid only while this house runs, and cannot be replaced")
     # A host may have made another token of this identity for a room. After this one nobody else knows any.
@@ -345,7 +347,9 @@ async def issue_credential(
 @_of_hosts
 async def rotate_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokenMade:
     """Replace all tokens of an identity, house-wide or for one room, with a new one. It is shown once."""
-    identity, _ = _owner(ctx, name, room)
+    identity, old = _owner(ctx, name, room)
+    if any(credential.oauth for credential in old):
+        raise BadArgs(f"{name} signs in with OAuth and has no token to replace; `revoke_credential` ends its access")
     check = await _check_for_others(ctx, identity, room)
     return TokenMade(name, await _replace(ctx, identity, room, _longest(ctx, identity, room), check))
 

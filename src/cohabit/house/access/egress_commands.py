@@ -5,11 +5,11 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.house.access.signing import EGRESS, EgressExport, EgressOfBackend, EgressOfMember, HouseKey
-from cohabit.house.calls.across import where_room_is
-from cohabit.house.calls.context import HouseContext
+from cohabit.house.calls.across import question, where_room_is
+from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import unknown_room
+from cohabit.house.directory import HOUSE_RECORD
 from cohabit.house.running.egress import Account, up
-from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.egress import STEP_TIMES, Amount
 from cohabit.model.grant import Capability
@@ -67,10 +67,20 @@ async def house_egress(
     room: Annotated[str | None, Meta(description="of this room; default: what was sent outside of all rooms")] = None,
 ) -> ExportedEgress:
     """What was sent to the backends of a room's members, or to callers outside of all rooms, signed by the house."""
-    runner = ctx.house.rooms.runner_of(room or HOUSE_ROOM)
+    runner = ctx.house.rooms.runner_of(room or HOUSE_RECORD)
     if runner is None:
-        raise unknown_room(room or HOUSE_ROOM)
+        raise unknown_room(room or HOUSE_RECORD)
     return await _export(ctx, runner)
+
+
+@question
+async def correct_sent(house: Services, identity: str, room: str, command: str, refused: bool, size: int) -> None:
+    """Another node has sent the reply of a command that was called here, in another form: it is larger by ``size``."""
+    runner = house.rooms.get(room)
+    account = runner.egress.accounts.get(identity) if runner is not None else None
+    called = runner.commands.get(command) if runner is not None else None
+    if account is not None:
+        account.line.add("refusals" if refused or called is None else called.sends, size, 0)
 
 
 async def _export(ctx: HouseContext, runner: RoomRunner) -> ExportedEgress:

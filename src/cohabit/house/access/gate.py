@@ -19,7 +19,7 @@ from cohabit.house.access.limited_keys import KEY, check_not_barred
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.calls.resolve import resolve
 from cohabit.house.store.contract import Write
-from cohabit.house.store.identities import USED_UP, hashed, make_token, new_identity
+from cohabit.house.store.identities import USED_UP, WATCH_LINK, hashed, make_token, new_identity
 from cohabit.model.admission import Admission, EntryPolicy, Knock, same_name
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Invite
@@ -32,8 +32,9 @@ from cohabit.scenario import check_name, handle_for
 
 C = Capability
 INVITED, AS_GUEST, WITH_KEY, BY_CODE, BY_NAME, OPEN_LINK = "invite", "guest", "agent key", "code", "name", "open link"
+BY_CLAIM = "claim"
 """The ways to join."""
-PROVEN = (INVITED, AS_GUEST, WITH_KEY, BY_CODE)
+PROVEN = (INVITED, AS_GUEST, WITH_KEY, BY_CODE, BY_CLAIM)
 """Ways to join that not everybody has. They have precedence in a full lobby."""
 SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
 OWN = "Connect with this token from now on."
@@ -196,7 +197,8 @@ def _may_pass(ctx: HouseContext, knock: Knock) -> bool:
         return any(f"{KEY}{signing.thumbprint(known.key)}" == knock.identity for known in policy.agent_keys)
     if knock.how == BY_NAME:
         return same_name(knock.name) in map(same_name, policy.names)
-    return {BY_CODE: bool(policy.code), OPEN_LINK: policy.open, AS_GUEST: state.guests}[knock.how]
+    by_claim = ctx.credential.role_in(ctx.room.id) is not None
+    return {BY_CODE: bool(policy.code), OPEN_LINK: policy.open, AS_GUEST: state.guests, BY_CLAIM: by_claim}[knock.how]
 
 
 async def _revoke_if_removed(ctx: HouseContext, identity: str) -> None:
@@ -333,7 +335,7 @@ def _in_words(ctx: HouseContext, newcomer: Newcomer) -> str:
         return "as a host of this house"
     return {
         AS_GUEST: "as a guest of this house", WITH_KEY: "with an agent key", BY_CODE: "with the code of the room",
-        BY_NAME: "by a name on the list", OPEN_LINK: "by the open link",
+        BY_NAME: "by a name on the list", OPEN_LINK: "by the open link", BY_CLAIM: "by a claim of its access token",
     }[newcomer.how]  # fmt: skip
 
 
@@ -344,6 +346,10 @@ def _newcomer(ctx: HouseContext, asked: Asked) -> Newcomer:
     if pending is not None:
         return _invited(ctx, pending, asked)
     me, state = ctx.identity, ctx.room.state
+    if me is not None:
+        check_not_barred(ctx.room, me)
+    if me is not None and ctx.credential.role_in(ctx.room.id) is not None:
+        return _known(ctx, me, BY_CLAIM, asked)
     if me is not None and (ctx.is_host or state.guests):
         return _known(ctx, me, AS_GUEST, asked)
     policy = state.entry_policy
@@ -373,7 +379,10 @@ def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
     me = again or new_identity(name, invite.kind, inviter.identity or None if inviter else None)
     # Others know the token of an invite.
     token = make_token() if invite.shared or not asked.keep_token else None
-    made = Credential(invite.hash if token is None else hashed(token), me.id, invite.room, created_at=house.clock.now())
+    made = Credential(
+        invite.hash if token is None else hashed(token), me.id, invite.room, WATCH_LINK if invite.watches else "",
+        house.clock.now(),
+    )  # fmt: skip
     admission = Admission(
         handle_for(chosen) if chosen else invite.handle, me.kind, me.id, me.name, invite.role, invite.claim,
         invite.team, invite.stand_in, invite.id, None if invite.may is None else list(invite.may),
@@ -383,8 +392,9 @@ def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
 
 
 def _known(ctx: HouseContext, me: Identity, how: str, asked: Asked) -> Newcomer:
-    """An identity of the house: a guest, a house host, or one that joins by code or name."""
-    role = "host" if ctx.is_host else ctx.room.state.entry_policy.role_of(me.kind)
+    """An identity of the house: a guest, a house host, or one that joins by code, by name or by a claim."""
+    by_policy = "host" if ctx.is_host else ctx.room.state.entry_policy.role_of(me.kind)
+    role = ctx.credential.role_in(ctx.room.id) or by_policy
     return Newcomer(
         how, me, Admission(me.name, me.kind, me.id, me.name, role, backend=asked.backend, egress=asked.egress)
     )

@@ -16,7 +16,7 @@ from cohabit.house.agents.brains import check_allowed, check_makeable
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.running.calls import PeekCall
 from cohabit.house.store.contract import Write
-from cohabit.house.store.identities import hashed
+from cohabit.house.store.identities import CODE_LENGTH, hashed, make_token
 from cohabit.model.grant import ROLES, Capability, capabilities, in_order, role_or_default
 from cohabit.model.identity import Invite, Kind
 from cohabit.model.suggest import nearest
@@ -36,12 +36,13 @@ class Invitation(Struct, omit_defaults=True):
     room: str
     member: str
     role: str
-    token: str
+    token: str  # signed, so that others can verify what it says
     invite: str
-    link: str  # opens the page
+    link: str  # opens the page, with the code
     uses: int = 1
     expires_at: int | None = None
     note: str = ""  # how to complete the link
+    code: str = ""  # short, and as good as the token
 
 
 @command(category="host", where="house", needs=C.MANAGE_MEMBERS, records=True)
@@ -64,9 +65,21 @@ async def invite(
 ) -> Invitation:
     """Create an invite to this room with a fixed kind, role and seat.
 
-    Send its link or its token to the invitee, who opens the link, or connects with the token and calls `join`. Both are
-    shown only once.
+    Send its link or its code to the invitee, who opens the link, or connects with the code as its token and calls
+    `join`. The signed `token` does the same, and says what it gives. They are shown only once.
     """
+    return await create_invite(
+        ctx, id, kind, role, claim, team, stand_in, name, uses, may, expires_in_s, member_expires_in_s
+    )
+
+
+async def create_invite(
+    ctx: HouseContext, handle: str, kind: Kind, role: str | None = None, claim: str | None = None,
+    team: str | None = None, stand_in: str | None = None, name: str | None = None, uses: int = 1,
+    may: list[str] | None = None, expires_in_s: int | None = None, member_expires_in_s: int | None = None,
+    *, watches: bool = False,
+) -> Invitation:  # fmt: skip
+    """``watches``: it is the link with which anybody watches."""
     if may is not None and role is not None:
         raise BadArgs("may and role cannot be combined: may gives exactly these capabilities")
     given = None if may is None else in_order(capabilities(may))
@@ -83,24 +96,26 @@ async def invite(
     def checked(room: Room) -> str | None:
         if claim is not None:
             check_new_claim(room, claim)
-        return check_invitation(_in_room(room, me.id, now), id, kind, role, claim, team, given)
+        return check_invitation(_in_room(room, me.id, now), handle, kind, role, claim, team, given)
 
     named = await ctx.runner.submit(PeekCall(checked))
     number, expires = token_hex(6), now + expires_in_s * 1000 if expires_in_s else None
     body = InviteBody(
-        name=name or id, room=room.id, exp=-(-expires // 1000) if expires else now // 1000 + FAR_AWAY_S, kind=kind,
+        name=name or handle, room=room.id, exp=-(-expires // 1000) if expires else now // 1000 + FAR_AWAY_S, kind=kind,
         role=None if given is not None else role_or_default(named, kind), may=None if given is None else list(given),
         seat=claim, uses=uses, jti=number,
     )  # fmt: skip
+    code = make_token()[:CODE_LENGTH]
     token = (await house.need(HouseKey).load()).sign(body)
     made = Invite(
-        id=number, hash=hashed(token), room=room.id, by=me.id, handle=id, name=name or "", kind=kind, role=named,
+        id=number, hash=hashed(token), room=room.id, by=me.id, handle=handle, name=name or "", kind=kind, role=named,
         may=given, member_expires_in_s=member_expires_in_s, claim=claim, team=team, stand_in=stand_in, created_at=now,
-        expires_at=expires, uses=uses, shared=uses > 1,
+        expires_at=expires, uses=uses, shared=uses > 1, code=hashed(code),
+        watches=watches,
     )  # fmt: skip
     await record_invite(ctx, made, "created")
-    link, note = house.need(Gate).link(f"/?room={room.id}#{token}")
-    return Invitation(room.id, id, role_or_default(named, kind), token, made.id, link, uses, expires, note)
+    link, note = house.need(Gate).link(f"/?room={room.id}#{code}")
+    return Invitation(room.id, handle, role_or_default(named, kind), token, made.id, link, uses, expires, note, code)
 
 
 def _in_room(room: Room, member: str, at: int) -> Context:
@@ -138,6 +153,7 @@ class InviteLine(Struct, omit_defaults=True):
     claim: str | None = None
     expires_at: int | None = None
     members: list[str] = []
+    watches: bool = False  # it is the link with which anybody watches
 
 
 class Invites(Struct):
@@ -150,7 +166,7 @@ async def invites(ctx: HouseContext) -> Invites:
     lines = []
     for i, came in _revocable(ctx):
         role, may = role_or_default(i.role, i.kind), None if i.may is None else list(i.may)
-        lines.append(InviteLine(i.id, i.handle, i.kind, role, i.uses, may, i.claim, i.expires_at, came))
+        lines.append(InviteLine(i.id, i.handle, i.kind, role, i.uses, may, i.claim, i.expires_at, came, i.watches))
     return Invites(lines)
 
 

@@ -1,6 +1,7 @@
-"""Agent keys whose data was deleted. A key can come back, and what a host has limited must not be lifted by a deletion.
+"""Identities that are known again after their data was deleted: by an agent key, or by their account at an identity
+provider. What a host has limited must not be lifted by a deletion.
 
-So a key does not join a room where it was limited: of its data, the house keeps only the digests of such rooms.
+So they do not join a room where they were limited: of their data, the house keeps only the digests of such rooms.
 """
 
 from hashlib import sha256
@@ -14,13 +15,15 @@ from cohabit.room.room import Room
 
 KEY = "i-key-"
 """The ids of identities that are known by an agent key begin so."""
+OAUTH = "i-oauth-"
+"""The ids of identities that sign in with OAuth begin so."""
 
 
 def barred_after_deletion(rooms: Rooms, identity: str) -> dict[str, str]:
-    """Those of these rooms that an identity may not join again, if it is known by a key. By digests, because a new room
-    may have the name of a deleted one; with the game in which it has seen something hidden, or empty: for good."""
+    """Those of these rooms that an identity may not join again, if it would be known again. By digests, because a new
+    room may have the name of a deleted one; with the game in which it has seen something hidden, or empty: for good."""
     found: dict[str, str] = {}
-    for runner in rooms.values() if identity.startswith(KEY) else ():
+    for runner in rooms.values() if identity.startswith((KEY, OAUTH)) else ():
         state = runner.room.state
         if _is_limited(runner, identity):
             found[_digest(runner.room)] = ""
@@ -30,15 +33,15 @@ def barred_after_deletion(rooms: Rooms, identity: str) -> dict[str, str]:
 
 
 def check_not_barred(room: Room, who: Identity) -> None:
-    """Refuse to let a key in that was limited in this room before its data was deleted."""
-    game = who.barred.get(_digest(room))
+    """Refuse to let somebody in who was limited in this room before its data was deleted."""
+    game, what = who.barred.get(_digest(room)), "this key" if who.id.startswith(KEY) else "this account"
     if game == "":
         raise PermissionDenied(
-            "this key was limited in this room, or has used its budget here, before its data was deleted; ask a host "
+            f"{what} was limited in this room, or has used its budget here, before its data was deleted; ask a host "
             "for an invite"
         )
     if game == room.state.game:
-        raise PermissionDenied("this key has played in this game before its data was deleted; join in the next game")
+        raise PermissionDenied(f"{what} has played in this game before its data was deleted; join in the next game")
 
 
 def _digest(room: Room) -> str:

@@ -7,6 +7,7 @@ WebCrypto. A check never raises: it returns what the token says, or the reason w
 """
 
 import asyncio
+import hmac
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping
@@ -39,6 +40,7 @@ SKEW_S = 60
 """The maximum by which the clock of an agent may be ahead."""
 FAR_AWAY_S = 100 * 365 * 86_400
 """The expiry in an invite that has none: a century."""
+P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 T = TypeVar("T")
 
 
@@ -120,6 +122,14 @@ class SigningKey:
         return cls(ec.generate_private_key(ec.SECP256R1()))
 
     @classmethod
+    def derive(cls, secret: str) -> "SigningKey":
+        """The same key for the same secret."""
+        from cryptography.hazmat.primitives.asymmetric import ec
+
+        number = int.from_bytes(hmac.digest(secret.encode(), b"cohabit signing key", "sha512"), "big")
+        return cls(ec.derive_private_key(number % (P256_ORDER - 1) + 1, ec.SECP256R1()))
+
+    @classmethod
     def from_pem(cls, pem: bytes) -> "SigningKey":
         from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -148,16 +158,19 @@ class SigningKey:
 class HouseKey:
     """The key that signs the invites of a house, loaded when it is first needed."""
 
-    def __init__(self, folder: Path | None) -> None:
-        """``folder``: the data folder. A house in memory has a new key every time."""
+    def __init__(self, folder: Path | None, shared: str = "") -> None:
+        """``folder``: the data folder. A house in memory has a new key every time. ``shared``: the secret of a cluster
+        of houses, from which all of them derive the same key."""
         self._folder = folder
+        self._shared = shared
         self._key: SigningKey | None = None
         self._lock = asyncio.Lock()
 
     async def load(self) -> SigningKey:
         async with self._lock:
             if self._key is None:
-                self._key = await run_in_thread("the signing key", partial(house_key, self._folder))
+                make = partial(SigningKey.derive, self._shared) if self._shared else partial(house_key, self._folder)
+                self._key = await run_in_thread("the signing key", make)
             return self._key
 
 

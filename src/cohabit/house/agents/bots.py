@@ -27,7 +27,8 @@ from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending
 from cohabit.errors import EgressUsedUp
 from cohabit.house.agents.agent_status import AgentStatus, AgentStatuses
-from cohabit.house.agents.transcripts import Transcripts
+from cohabit.house.agents.decisions import DecisionLog, is_action
+from cohabit.house.agents.transcripts import TranscriptLine, Transcripts
 from cohabit.house.clock import Clock
 from cohabit.house.running.calls import Call
 from cohabit.house.running.egress import encode, used_up
@@ -39,6 +40,7 @@ from cohabit.model.observation import Goal, Observation
 from cohabit.registry import is_foreign, is_script
 from cohabit.room.commands import Command
 from cohabit.room.room import Room
+from cohabit.room.seeing.decisions import hand_of
 from cohabit.room.seeing.looking import ViewReply
 from cohabit.room.seeing.visibility import is_news
 from cohabit.room.state import Member
@@ -64,6 +66,7 @@ class Bots:
         self._seconds = settings.agent_seconds
         self._spending = Spending(settings.agents_dollars or None)
         self.transcripts = Transcripts(settings.folder if settings.data else None, settings.transcript_bytes)
+        self.decisions = DecisionLog(self.transcripts)
         self.agents = statuses
         self.step_ms = STEP_MS
 
@@ -99,11 +102,13 @@ class Bots:
     def stop_room(self, runner: RoomRunner) -> None:
         """Stop the agents of a room that is closed."""
         self._stop([key for key in self._tasks if key[0] is runner])
+        self.decisions.forget(runner.room.id)
 
     async def delete_room(self, room: str) -> None:
         """Forget what the agents of a room did and remember."""
         for key in [key for key in self.agents if key[0] == room]:
             del self.agents[key]
+        self.decisions.forget(room)
         await run_in_thread("the transcripts", partial(self.transcripts.delete, room))
 
     async def close(self) -> None:
@@ -111,6 +116,7 @@ class Bots:
         self._stop(list(self._tasks))
         await asyncio.gather(*self._ending, return_exceptions=True)
         await self._thinking.close()
+        self.decisions.close()
         end_idle_processes()
 
     # -- playing ----------------------------------------------------------------------------------
@@ -149,7 +155,7 @@ class Bots:
             where = "".join(format_tb(bug.__traceback__))  # without the text of the exception, which may have a key
             log.error("%s stopped: %s\n%s", _name(runner, who, brain), status.stopped, where)
 
-    async def _play_there(self, table: "OnOtherLoop", runner: RoomRunner, who: str, status: AgentStatus) -> None:
+    async def _play_there(self, far: "OnOtherLoop", runner: RoomRunner, who: str, status: AgentStatus) -> None:
         """Play on the other event loop, within a time limit for each decision, and keep the transcript."""
         room, brain = runner.room, status.brain
 
@@ -157,14 +163,20 @@ class Bots:
             status.decided(decision, seconds)
             member = room.state.members.get(who)
             seat = member.seat if member is not None else None
-            self.transcripts.add(room.id, self._clock.now(), who, seat, brain, room.state.games, decision, seconds)
+            seq, at = far.table.acted if decision.action is not None else (runner.history.seq, self._clock.now())
+            action, table = decision.action, far.table
+            hand = table.hand if action is None or is_action(room, action.name) else ""  # nobody else may read it
+            made = TranscriptLine(
+                at, who, seat, brain, room.state.games, round(seconds, 3), decision, seq, table.saw, hand, table.heard
+            )
+            self.decisions.add(room.id, made)
 
         player = Player(
             await self._make(room, who, brain), Limits(self._seconds), tally=status.tally, on_decision=decided,
             seconds=time.monotonic, name=_name(runner, who, brain), plays_on=True,
         )  # fmt: skip
         try:
-            await PlayLoop(table, player).play()
+            await PlayLoop(far, player).play()
         finally:
             await player.close()
 
@@ -242,6 +254,9 @@ class MemberTable:
         self._clock, self._runner, self._who, self._brain = clock, runner, who, brain
         self._leaves, self._outside = leaves, outside
         self._waits_for_news = waits_for_news
+        self.saw, self.hand = "", ""  # the view that it decides by, and the hand that is played
+        self.heard = False  # messages: it may quote them from then on
+        self.acted = (-1, 0)  # the entry of its last action, and when that was
         self._known = -1  # the last entry that is no news any more
         self._quiet_until = 0  # when the agent thinks again without news
 
@@ -262,9 +277,18 @@ class MemberTable:
             if waits is None or not waits(result) or not await runner.changed_since(version, ends):
                 if isinstance(result, ViewReply):
                     self._known, self._quiet_until = known, self._clock.now() + QUIET_MS
+                    self.saw, self.hand = result.text, hand_of(runner.room)
+                elif command == "recv_messages":
+                    self.heard = self.heard or bool(result.items)
+                elif declared.unwrap is not None:
+                    self.acted = self._last_entry()
                 if self._leaves:
                     self._count(declared, result)
                 return msgspec.to_builtins(result)
+
+    def _last_entry(self) -> tuple[int, int]:
+        own = (line for line in reversed(self._runner.history.recent) if line.entry.by == self._who and line.entry.via)
+        return next(((line.seq, line.entry.at) for line in own), self.acted)
 
     def _count(self, command: Command, result: Any) -> None:
         """Count what the agent gets, or withhold it if it is more than what is left of the budget."""
@@ -318,13 +342,13 @@ class OnOtherLoop:
     """A table whose calls are made on another event loop."""
 
     def __init__(self, table: MemberTable, loop: asyncio.AbstractEventLoop) -> None:
-        self._table, self._loop = table, loop
+        self.table, self._loop = table, loop
 
     async def call(self, command: str, args: Mapping[str, Any] | None = None) -> Any:
-        return await self._there(self._table.call(command, args))
+        return await self._there(self.table.call(command, args))
 
     async def changed(self, wait_ms: int) -> None:
-        await self._there(self._table.changed(wait_ms))
+        await self._there(self.table.changed(wait_ms))
 
     async def _there(self, work: Coroutine[Any, Any, Any]) -> Any:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))

@@ -1,7 +1,8 @@
 """Which brains the members of a house may have, and whether they can be created.
 
-A file is code that the house runs, and a model is network access, computing time or money. Remote callers therefore
-choose from the built-in scripts and from the brains that the setting ``brains`` lists. The operator may use any.
+A file or a program is code that the house runs, and a model is network access, computing time or money. Remote callers
+therefore choose from the built-in scripts and from the brains that the setting ``brains`` lists. The operator may use
+any.
 """
 
 from functools import partial
@@ -37,7 +38,7 @@ def check_allowed(name: str | None, settings: Settings) -> str | None:
     for listed in allowed:
         whole = absolute_brain(listed, Path()) or listed
         if brain in (parse_brain(listed), parse_brain(whole)):
-            return whole if brain.is_file else name
+            return whole if brain.is_code else name
     others = f" or one of: {', '.join(parse_brain(listed).label for listed in allowed)}" if allowed else ""
     raise PermissionDenied(
         f"the brain {brain.label[:80]!r} may not be chosen over a network; choose a built-in script{others}. "

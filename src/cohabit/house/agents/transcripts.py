@@ -8,7 +8,7 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
@@ -17,11 +17,13 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.decision import PlayerDecision
-from cohabit.agents.secrets import bytes_without_secrets, private_folder
+from cohabit.agents.secrets import bytes_without_secrets, private_folder, write_private
 
 log = logging.getLogger("cohabit")
 TRANSCRIPT = "transcript.jsonl"
 EARLIER = "transcript.1.jsonl"
+HANDS = "hands-over.json"
+"""The games and hands that were played to their end, so that their decisions are no secret any more."""
 
 
 class TranscriptLine(Struct, omit_defaults=True):
@@ -34,6 +36,10 @@ class TranscriptLine(Struct, omit_defaults=True):
     game: int
     seconds: float
     decision: PlayerDecision
+    seq: int = -1  # the entry of its action; if there was none, the one before
+    saw: str = ""  # the text of the view that it was made with
+    hand: str = ""  # the game and the hand in which it was made; empty: not known, so nobody else may read it
+    heard: bool = False  # messages, before it was made: what it was asked may quote them
 
 
 class Transcripts:
@@ -55,10 +61,17 @@ class Transcripts:
         seconds: float,
     ) -> None:  # fmt: skip
         """Append a decision. Writes to the disk: call it off the event loop of the house."""
+        self.write(room, self.encoded(TranscriptLine(at, member, seat, brain, game, round(seconds, 3), decision)))
+
+    def encoded(self, line: TranscriptLine) -> bytes:
+        """A line as it is stored: without API keys."""
+        return bytes_without_secrets(self._encode(line))
+
+    def write(self, room: str, encoded: bytes) -> None:
+        """Append a line. Writes to the disk: call it off the event loop of the house."""
         if self._folder is None or not self._max_bytes:
             return
-        line = TranscriptLine(at, member, seat, brain, game, round(seconds, 3), decision)
-        data = bytes_without_secrets(self._encode(line)) + b"\n"
+        data = encoded + b"\n"
         try:
             with self._lock:
                 self._append(self._folder / room, data)
@@ -78,12 +91,34 @@ class Transcripts:
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
                 file.write(data)
 
+    def newest(self, room: str, size: int) -> list[bytes]:
+        """The newest lines of a room, oldest first: about as many bytes of each file."""
+        if self._folder is None:
+            return []
+        with self._lock:
+            ends = [_end_of(self._folder / room / name, size) for name in (EARLIER, TRANSCRIPT)]
+        return [line for end in ends for line in end]
+
+    def hands_over(self, room: str) -> list[str]:
+        if self._folder is None:
+            return []
+        try:
+            return msgspec.json.decode((self._folder / room / HANDS).read_bytes(), type=list[str])
+        except (OSError, msgspec.MsgspecError):
+            return []
+
+    def write_hands(self, room: str, hands: Sequence[str]) -> None:
+        """Replace them. Writes to the disk."""
+        if self._folder is not None and self._max_bytes:
+            with self._lock:
+                write_private(self._folder / room / HANDS, msgspec.json.encode(hands))
+
     def forget(self, room: str, members: Iterable[str]) -> None:
         """Delete what the agents of a room were asked, because it quotes others, and the memories of these members."""
         if self._folder is None:
             return
         with self._lock:
-            for path in (TRANSCRIPT, EARLIER, *map(_memory_file, members)):
+            for path in (TRANSCRIPT, EARLIER, HANDS, *map(_memory_file, members)):
                 (self._folder / room / path).unlink(missing_ok=True)
 
     def delete_older(self, before_s: float) -> list[str]:
@@ -104,6 +139,18 @@ class Transcripts:
         if self._folder is not None:
             with self._lock:
                 shutil.rmtree(self._folder / room, ignore_errors=True)
+
+
+def _end_of(path: Path, size: int) -> list[bytes]:
+    """The whole lines in the last bytes of a file."""
+    try:
+        with path.open("rb") as file:
+            start = max(file.seek(0, os.SEEK_END) - size, 0)
+            file.seek(start)
+            lines = file.read().split(b"\n")
+    except OSError:
+        return []
+    return [line for line in lines[1 if start else 0 :] if line]
 
 
 def _memory_file(member: str) -> str:

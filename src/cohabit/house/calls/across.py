@@ -8,14 +8,14 @@ What a command must know of the rooms of all nodes is a `question`: a function o
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from cohabit.house.calls.context import HouseContext, Services
-from cohabit.house.directory import Directory
+from cohabit.house.directory import MOVING, Directory
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
 
@@ -44,8 +44,8 @@ class Nodes(Protocol):
         """Call a command in another node as this caller. The result is plain dicts and lists. ``part``: only what that
         node has itself. ``repeatable``: it changes nothing."""
 
-    async def ask(self, node: str, question: str, args: Args) -> Any:
-        """Ask another node. The answer is plain dicts and lists."""
+    async def ask(self, node: str, question: str, args: Args, *, repeatable: bool = True) -> Any:
+        """Ask another node. The answer is plain dicts and lists. ``repeatable``: asking twice does no harm."""
 
 
 class Ask:
@@ -126,6 +126,19 @@ async def ask_others(house: Services, asked: Callable[..., Awaitable[Any]], **ar
     if nodes is None:
         return []
     return await asyncio.gather(*(nodes.ask(node, asked.__name__, args) for node in _others(nodes.directory)))
+
+
+def moving_rooms(house: Services) -> Sequence[str]:
+    """The rooms that no node has at the moment."""
+    nodes = house.own.get(Nodes)
+    return nodes.directory.moving() if nodes is not None else ()
+
+
+def is_on_its_way(house: Services, room: str) -> bool:
+    """Whether a room that is not in this process is being opened, or runs in another node. False: it could not be."""
+    nodes = house.own.get(Nodes)
+    holder = nodes.directory.holder(room) if nodes is not None else None
+    return nodes is not None and (holder == MOVING or holder in nodes.directory.nodes())
 
 
 def is_elsewhere(house: Services, room: str) -> bool:

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 from msgspec import Meta, Struct, structs
 
 from cohabit.errors import UnknownAsset
-from cohabit.house.calls.across import Args, Ask
+from cohabit.house.calls.across import Args, Ask, question
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import may_join, unknown_room
 from cohabit.model.grant import Capability
@@ -182,6 +182,16 @@ def _common(house: Services, credential: Credential) -> Iterator[tuple[Command, 
                     listed.add(made.name)
     for name in sorted(found):
         yield found[name], name in listed
+
+
+@question
+async def commands_in(house: Services, credential: str, room: str) -> list[CommandInfo]:
+    """What `list_commands` lists in a room of this node. ``credential``: the hash of the caller's token.
+
+    A question, and not a call of `schemas`: the node that asks decides what of it is sent to the caller, and counts it.
+    """
+    caller = house.identities.with_hash(bytes.fromhex(credential), house.clock.now(), "")
+    return list_commands(house, caller, room)
 
 
 class CommandLine(Struct, omit_defaults=True):

@@ -117,10 +117,12 @@ class Door:
         args: Any = None,
         key: str | None = None,
         deliver: Deliver = measured,
+        watching: bool = False,
     ) -> Call:
         """Start a call without waiting for it. Its ``then`` is called, or its ``wait`` resolves, when it is done.
 
-        ``deliver`` encodes the reply for the interface. Whatever it does, the reply is counted here.
+        ``deliver`` encodes the reply for the interface. Whatever it does, the reply is counted here. ``watching``: the
+        caller is a page, so a call that only looks leaves the seat to the agent that plays it.
         """
         self.calls += 1
         at = self._clock.now()
@@ -141,14 +143,14 @@ class Door:
             if command.where == "house" or (command.takes_wait_ms and _wait_ms(command, args)):
                 call = Call(member.id if member is not None else "", command.name, args, key, credential=credential)
                 call.leaves_by, call.deliver, call.reply = account.current, deliver, command
-                self._start(call, target, room, at)
+                self._start(call, target, room, at, watching and not command.records)
                 return call
             assert runner is not None
             assert member is not None
-            if member.here:
+            if member.here and not member.played_by_bot:
                 runner.time.seen[member.id] = at
             else:
-                runner.time.mark_seen(member.id, at)
+                runner.time.mark_seen(member.id, at, watching=watching and not command.records)
             call = Call(member.id, command.name, args, key, credential=credential)
             line = account.current
             call.leaves_by, call.deliver, call.reply = line, deliver, command
@@ -216,17 +218,17 @@ class Door:
         call.error, call.leaves_by, call.deliver, call.reply = wrong, account.line, deliver, REFUSED
         call.leave()
 
-    def _start(self, call: Call, target: HouseContext, room: str | None, at: int) -> None:
+    def _start(self, call: Call, target: HouseContext, room: str | None, at: int, watching: bool) -> None:
         runner, member = target.maybe_runner, target.maybe_member
         key = None
         if runner is not None and member is not None:
             key = self._count_wait(runner, member.id, WAITS_PER_MEMBER)
-            runner.time.mark_seen(member.id, at)
+            runner.time.mark_seen(member.id, at, watching=watching)
         elif runner is not None and target.command.takes_wait_ms and target.credential.identity:
-            key = self._count_wait(runner, f"#{target.credential.hash.hex()}", WAITS_OUTSIDE)
+            key = self._count_wait(runner, f"#{target.credential.counted_as.hex()}", WAITS_OUTSIDE)
         task = asyncio.get_running_loop().create_task(self._through(call, room))
         self._tasks.add(task)
-        task.add_done_callback(lambda task: self._ended(task, key))
+        task.add_done_callback(lambda task: self._ended(task, key, watching))
         if target.command.takes_wait_ms and not target.command.records:  # other commands run to completion
             call.stop_waiting = task.cancel
 
@@ -237,7 +239,7 @@ class Door:
         self._waits[key] += 1
         return key
 
-    def _ended(self, task: "asyncio.Task[None]", key: tuple[RoomRunner, str] | None) -> None:
+    def _ended(self, task: "asyncio.Task[None]", key: tuple[RoomRunner, str] | None, watching: bool) -> None:
         self._tasks.discard(task)
         if key is None:
             return
@@ -245,7 +247,8 @@ class Door:
         if not self._waits[key]:
             del self._waits[key]
         if not task.cancelled() and not key[1].startswith("#"):
-            key[0].time.mark_seen(key[1])  # a call that waits is seen when it arrives and when it ends, not in between
+            # A call that waits is seen when it arrives and when it ends, not in between.
+            key[0].time.mark_seen(key[1], watching=watching)
 
     async def _through(self, call: Call, room: str | None) -> None:
         """Run a house command, or one that waits, to completion."""
@@ -304,7 +307,7 @@ class Door:
 
     async def _in_house(self, call: Call, target: HouseContext) -> Any:
         command, at = target.command, self._clock.now()
-        self.budget.spend(target.credential.hash, at)
+        self.budget.spend(target.credential.counted_as, at)
         try:
             self.decide(target, at)
             args, ask = command.check(call.args), ask_nodes(target)

@@ -2,10 +2,11 @@
 
 from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, Quarantined, UnknownCommand, UnknownRoom
 from cohabit.house.calls.context import HouseContext, Services
-from cohabit.house.running.rooms import HOUSE_ROOM
+from cohabit.house.directory import HOUSE_RECORD
 from cohabit.house.running.runner import RoomRunner
-from cohabit.house.store.identities import FOR_A_PERSON, Identities
+from cohabit.house.store.identities import FOR_A_PERSON, WATCH_LINK, Identities
 from cohabit.model.identity import Credential
+from cohabit.room.commands import Command
 from cohabit.room.decide import by_grant
 from cohabit.room.decision import refusal
 from cohabit.room.state import Member
@@ -22,6 +23,7 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
     if wanted is None or runner is None:
         command = house.commands.get(name)
         if command is not None and (command.about == "house" or (command.about == "either" and wanted is None)):
+            _check_watch_link(credential, command)
             return HouseContext(house, credential, command)
         if wanted is None:
             raise BadArgs(f"{name[:80]} needs a room; pass its id as room")
@@ -31,6 +33,8 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
     if runner is None:
         return _resolve_broken(house, credential, wanted, name)
     command = runner.commands.get(name) or runner.commands.with_tool_name(name)
+    if command is not None:
+        _check_watch_link(credential, command)
     if command is not None and command.about == "house":
         return HouseContext(house, credential, command)
     member = runner.room.member_of(credential.identity)
@@ -62,6 +66,12 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
     return HouseContext(house, credential, command, runner, member)
 
 
+def _check_watch_link(credential: Credential, command: Command) -> None:
+    """Once it belongs to the member of all who watch, nobody takes it away from the others, or deletes anything."""
+    if credential.label == WATCH_LINK and credential.identity and command.records:
+        raise PermissionDenied("with this link you can watch, and change nothing: others use the same one")
+
+
 def _not_joined(house: Services, credential: Credential, room: str) -> UnknownRoom:
     invite = house.identities.invite_of(credential)
     if invite is not None and house.identities.unused_of(invite.hash) is not None:
@@ -88,6 +98,8 @@ def _unknown_command(runner: RoomRunner, member: Member, name: str) -> CohabitEr
 def _resolve_broken(house: Services, credential: Credential, room: str, name: str) -> HouseContext:
     """A room that could not be opened has no known members; only a house host can act."""
     broken, is_host = house.rooms.broken.get(room), house.identities.is_host(credential)
+    if broken is None and credential.room == room and (house.rooms.closing or house.rooms.is_elsewhere(room)):
+        raise Busy("this room is not open in this process at the moment; try again soon", retry_after_s=1)
     if broken is None or not (is_host or credential.room == room):
         raise unknown_room(room)
     command = house.commands.get(name)
@@ -102,14 +114,15 @@ def _resolve_broken(house: Services, credential: Credential, room: str, name: st
 
 def may_join(identities: Identities, credential: Credential, runner: RoomRunner) -> bool:
     """Whether a caller who is not a member may join this room."""
-    if runner.id == HOUSE_ROOM:  # only the house adds members to it
+    if runner.id == HOUSE_RECORD:  # only the house adds members to it
         return False
     state = runner.room.state
     if not credential.identity:
         is_invite = credential.label != STRANGER and credential.room == runner.room.id
         return is_invite or state.entry_policy.admits_strangers
     if credential.room is None:
-        return identities.is_host(credential) or state.guests or state.entry_policy.admits_strangers
+        by_claim = credential.role_in(runner.id) is not None
+        return by_claim or identities.is_host(credential) or state.guests or state.entry_policy.admits_strangers
     return state.knock_of(credential.identity) is not None
 
 

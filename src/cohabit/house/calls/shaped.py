@@ -19,14 +19,21 @@ class HasBody(Protocol):
 Body = TypeVar("Body", bound=HasBody)
 
 
+class Counts(Protocol):
+    """Where a reply was counted: here it is a `Line`."""
+
+    def add(self, kind: SentKind, size: int, times: int = 1) -> None:
+        """Count something that leaves. ``times=0``: a correction."""
+
+
 class Shaped:
     """The replies to one request: pass ``deliver`` with each call, say what was ``sent``, and ``close`` at the end."""
 
     def __init__(self, account: Account | None = None) -> None:
         """``account``: of the caller, for what is sent without a call."""
         self.account = account
-        self._expected: deque[tuple[Line, SentKind, int]] = deque()
-        self._last: tuple[Line, SentKind] | None = None
+        self._expected: deque[tuple[Counts, SentKind, int]] = deque()
+        self._last: tuple[Counts, SentKind] | None = None
         self._call: Call | None = None
         self._is_complete = False
 
@@ -37,13 +44,16 @@ class Shaped:
         if call is self._call:  # its reply is withheld, and this is the refusal
             self._expect(*self._expected.pop(), -1)
         self._call = call
-        kind: SentKind = "refusals" if call.error is not None else call.reply.sends
+        self.counted(line, "refusals" if call.error is not None else call.reply.sends, size)
+        return size
+
+    def counted(self, line: Counts, kind: SentKind, size: int) -> None:
+        """A reply of this size was counted, and will be sent."""
         self._last = line, kind
         self._expected.append((line, kind, size))
         self._expect(line, kind, size)
-        return size
 
-    def _expect(self, line: Line, kind: SentKind, size: int, sign: int = 1) -> None:
+    def _expect(self, line: Counts, kind: SentKind, size: int, sign: int = 1) -> None:
         """After the response, as in the work of a task: the reply leaves with another request, which counts it."""
         if self._is_complete:
             line.add(kind, -size * sign, 0)

@@ -12,14 +12,16 @@ from msgspec import Meta, Struct, structs
 from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, Unauthorized, UnknownAsset
 from cohabit.house.access.codes import Attempts
 from cohabit.house.access.limited_keys import barred_after_deletion
+from cohabit.house.agents.decisions import DecisionLog
 from cohabit.house.agents.transcripts import Transcripts
 from cohabit.house.calls.across import Args, Ask, ask_others, is_elsewhere, question
 from cohabit.house.calls.context import HouseContext, Services
+from cohabit.house.directory import HOUSE_RECORD
 from cohabit.house.lifecycle.rewriting import NotRewritable, Person, had_in, mentions, rewritten, words_of
 from cohabit.house.running.calls import SystemCall
-from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import OPERATOR
+from cohabit.house.store.keyframes import Keyframes
 from cohabit.house.threads import run_in_thread
 from cohabit.model.identity import Identity, Invite, Kind
 from cohabit.model.record import decode_entry
@@ -209,7 +211,7 @@ def _said(house: Services, room: Room, identity: str) -> list[OwnMessage]:
 # -- deleting -------------------------------------------------------------------------------------
 class Forgotten(Struct):
     """``cleaned``: rooms whose records have nothing of the identity any more. ``later``: rooms in use, cleaned when
-    they are quiet, and the house record, cleaned at the next start. ``kept``: rooms whose records cannot be written
+    they are quiet, and the house record, cleaned a little later. ``kept``: rooms whose records cannot be written
     again, with the reason; delete them to be rid of the data."""
 
     cleaned: list[str]
@@ -224,6 +226,7 @@ class Forgetting:
 
     def __init__(self, house: Services) -> None:
         self._house = house
+        self.on_waiting: Callable[[], None] = lambda: None  # something is to be cleaned a little later
         self._lock = asyncio.Lock()
         self._impossible: set[tuple[str, str]] = set()  # identity and room
         self._rewritings = Attempts(house.clock, REWRITINGS, REWRITINGS_MS)
@@ -266,6 +269,8 @@ class Forgetting:
             done.kept |= part.kept
             done.later += [room for room in part.later if room not in done.later]
         done.later = [room for room in done.later if room not in (*done.cleaned, *done.kept)]
+        if done.later:
+            self.on_waiting()
         return done
 
     async def forget_here(self, gone: Identity) -> Forgotten:
@@ -293,11 +298,21 @@ class Forgetting:
         return [one for one in self._house.identities.everybody() if one.forgotten is not None]
 
     async def clean_waiting(self) -> None:
-        """Try again to clean the records of identities whose rooms were in use."""
+        """Try again to clean the records of identities whose rooms were in use, and the house record."""
+        if await self._clean_all() and self._house.ledger.is_here and not self._rewritings.is_exhausted(HOUSE_RECORD):
+            self._rewritings.add(HOUSE_RECORD)
+            async with self._lock:
+                await self._house.ledger.rewrite(self.clean_house_record)
+            await self._clean_all()
+
+    async def _clean_all(self) -> bool:
+        """Whether of some identity only the house record is left."""
+        found = False
         for who in self._waiting():
             async with self._lock:
                 if self._house.identities.get(who.id) is not None:
-                    await self._clean(who)
+                    found |= (await self._clean(who)).later == [HOUSE_RECORD]
+        return found
 
     async def _clean(self, who: Identity) -> Forgotten:
         house, done = self._house, Forgotten([], [], {}, STAYS)
@@ -306,12 +321,13 @@ class Forgetting:
         named = await run_in_thread("the records", partial(house.store.rooms_naming, who.id))
         for room in named:
             await self._forget_transcripts(room, [members[room]] if room in members else [])
+            await run_in_thread("keyframes", partial(house.need(Keyframes).forget, room))
             if (who.id, room) in self._impossible:
                 continue
             if is_elsewhere(house, room):  # that node cleans it
                 done.later.append(room)
                 continue
-            if room == HOUSE_ROOM or not house.rooms.is_quiet(room) or self._rewritings.is_exhausted(room):
+            if room == HOUSE_RECORD or not house.rooms.is_quiet(room) or self._rewritings.is_exhausted(room):
                 done.later.append(room)
                 continue
             self._rewritings.add(room)
@@ -323,8 +339,8 @@ class Forgetting:
                 log.error("room %s: the data of an identity could not be deleted: %s", room, wrong.as_text())
                 self._impossible.add((who.id, room))
                 done.kept[room] = wrong.message
-        if HOUSE_ROOM not in named and await self._in_house_record(who):
-            done.later.append(HOUSE_ROOM)
+        if HOUSE_RECORD not in named and await self._in_house_record(who):
+            done.later.append(HOUSE_RECORD)
         if not done.later:
             left = [Identity(who.id, "", who.kind, barred=who.barred)] if who.barred else []
             await house.writer.submit(Write(forget=[who.id], forget_egress=[who.id], identities=left))
@@ -337,6 +353,7 @@ class Forgetting:
     async def _forget_transcripts(self, room: str, members: Sequence[str]) -> None:
         forget = partial(self._house.need(Transcripts).forget, room, members)
         await run_in_thread("the transcripts", forget)
+        self._house.need(DecisionLog).forget(room)
 
     async def _rewrite(self, room: str, who: Identity) -> Identity:
         """Replace a record, together with the invites that the identity joined with. The handles that it had there are
@@ -360,18 +377,18 @@ class Forgetting:
         return who
 
     async def _in_house_record(self, who: Identity) -> bool:
-        look = partial(mentions, self._house.store, HOUSE_ROOM, who.id, who.forgotten or ())
+        look = partial(mentions, self._house.store, HOUSE_RECORD, who.id, who.forgotten or ())
         return await run_in_thread("the house record", look)
 
     async def clean_house_record(self) -> None:
-        """Clean the house record, before it is opened."""
+        """Clean the house record, while it is not open."""
         house = self._house
         for who in self._waiting():
             person = Person.of(who.id, who.name)
             person.handles = who.forgotten or ()
             try:
                 work: Callable[[], Write | None] = partial(
-                    rewritten, house.store, HOUSE_ROOM, person, house.clock.now()
+                    rewritten, house.store, HOUSE_RECORD, person, house.clock.now()
                 )
                 write = await run_in_thread("the house record", work)
             except (NotRewritable, CohabitError) as wrong:
@@ -379,7 +396,7 @@ class Forgetting:
                 continue
             if write is not None:
                 if house.rooms.heads is not None:
-                    await house.rooms.heads.deleted(HOUSE_ROOM)
+                    await house.rooms.heads.deleted(HOUSE_RECORD)
                 await house.writer.submit(write)
                 await self.scrub()
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import partial
 
 from cohabit.errors import CohabitError
+from cohabit.house.agents.decisions import DecisionLog
 from cohabit.house.agents.transcripts import Transcripts
 from cohabit.house.calls.context import Services
 from cohabit.house.clock import DAY_MS, Timer
@@ -16,11 +17,14 @@ from cohabit.house.lifecycle.own_data import Forgetting
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.contract import Store, Write
+from cohabit.house.store.keyframes import Keyframes
 from cohabit.house.threads import run_in_thread
 from cohabit.model.record import decode_entry
 
 log = logging.getLogger("cohabit")
 EVERY_MS = 3_600_000
+SOON_MS = 10_000
+"""How long what was asked for waits. The reply to whoever asked is sent before."""
 PAGE = 200
 OF_A_GAME = frozenset((
     "open", "presence", "admitted", "knocked", "transit_in", "credential", "entry_set", "invite_revoked", "loaded",
@@ -49,6 +53,12 @@ class Retention:
         clock = self._house.clock
         self._timer = clock.call_at(clock.now() + EVERY_MS, self.start)
 
+    def start_soon(self) -> None:
+        """Sweep a little later, because something waits for it. Not in a house that has not started to sweep."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = self._house.clock.call_at(self._house.clock.now() + SOON_MS, self.start)
+
     async def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
@@ -69,6 +79,7 @@ class Retention:
             self._used = {room: used for room, used in self._used.items() if room in self._house.rooms}
             audits = await self._forget_refusals()
             await self._delete_transcripts()
+            await run_in_thread("keyframes", partial(self._house.need(Keyframes).sweep, self._house.store))
             if deleted or audits or not self._swept:  # the first time: a crash may have come before it
                 await self._forgetting.scrub()
             self._swept = True
@@ -128,6 +139,7 @@ class Retention:
             before_s = (self._house.clock.now() - days * DAY_MS) / 1000
             transcripts = self._house.need(Transcripts)
             for room in await run_in_thread("the transcripts", partial(transcripts.delete_older, before_s)):
+                self._house.need(DecisionLog).forget(room)
                 log.info("the transcripts and memories of room %s were deleted", room)
 
 

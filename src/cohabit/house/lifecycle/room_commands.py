@@ -2,7 +2,9 @@
 
 import json
 import logging
-from typing import Annotated
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Annotated, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -15,19 +17,49 @@ from cohabit.house.lifecycle import creating
 from cohabit.house.store.identities import FOR_A_PERSON
 from cohabit.house.threads import run_in_thread
 from cohabit.model.grant import Capability
+from cohabit.model.identity import Identity, Invite, Kind
 from cohabit.model.suggest import nearest
-from cohabit.registry import find_world, is_ours, known_worlds
+from cohabit.registry import (
+    LIBRARIES,
+    find_world,
+    installed_libraries,
+    is_code_source,
+    is_library_source,
+    is_listed,
+    is_ours,
+    known_worlds,
+    listed_games,
+)  # fmt: skip
 from cohabit.room.commands import command, command_of
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.scenario import AgentSpec, Scenario, free_handle, give_brain, make_person, presets, read_scenario
-from cohabit.world import World
+from cohabit.world import Pace, World
 
 log = logging.getLogger("cohabit")
 
 C = Capability
+T = TypeVar("T")
 
 
 # -- rooms --------------------------------------------------------------------------------------
+class InviteShown(Struct, omit_defaults=True):
+    """``shared``: several may accept it, each under a name of its own."""
+
+    kind: Kind
+    shared: bool = False
+    may: list[str] | None = None
+
+
+MAX_PLAYERS_LISTED = 16
+
+
+class PlayerLine(Struct, omit_defaults=True):
+    """The player of a seat, in a list of rooms."""
+
+    name: str
+    bot: bool = False
+
+
 class RoomLine(Struct, omit_defaults=True):
     id: str
     world: str
@@ -38,8 +70,16 @@ class RoomLine(Struct, omit_defaults=True):
     bots: int = 0  # how many are played by the house; likewise
     archived: bool = False
     you: str | None = None
+    budget_used_up: bool = False  # nothing more is sent to you from this room: you can only leave
     token_known: bool = False  # the creator of the room knows your token: `join` gives you one of your own
     problem: str | None = None
+    invite: InviteShown | None = None  # the one that you hold
+    title: str = ""  # of the world
+    pace: Pace | Literal[""] = ""
+    over: bool = False
+    players: list[PlayerLine] = []  # on seats; only for those who may read the roster
+    free_seats: int = 0  # likewise
+    plays: bool = False  # you have a seat
 
 
 class Rooms(Struct):
@@ -47,7 +87,12 @@ class Rooms(Struct):
 
 
 async def _rooms_across(ask: Ask, args: Args) -> Rooms:
-    return Rooms([line for part in await ask.everywhere(args) for line in part.rooms])
+    return _sorted(line for part in await ask.everywhere(args) for line in part.rooms)
+
+
+def _sorted(lines: Iterable[RoomLine]) -> Rooms:
+    """By id: the same order wherever the rooms are, and whenever they were opened."""
+    return Rooms(sorted(lines, key=lambda line: line.id))
 
 
 @command(
@@ -66,14 +111,22 @@ async def rooms(ctx: HouseContext) -> Rooms:
         if member is None and not may_join(ctx.house.identities, me, runner):
             continue
         sees_roster = member is not None and C.READ_ROSTER in member.held
+        seated = [m for m in state.members.values() if m.seat is not None]
         found.append(
             RoomLine(
                 id=state.id, world=state.world, scenario=state.scenario, members=len(state.members), game=state.games,
                 here=sum(m.here for m in state.members.values()) if sees_roster else None,
                 bots=sum(m.played_by_bot for m in state.members.values()) if sees_roster else 0,
                 archived=state.archived, you=member.role_name if member else None,
+                budget_used_up=member is not None and runner.egress.of(member).is_used_up,
                 token_known=me.label == FOR_A_PERSON and not state.archived and runner.failure is None,
                 problem=runner.failure.message if runner.failure else None,
+                invite=_shown(ctx.house.identities.invite_of(me)),
+                title=runner.room.world.spec.title, pace=runner.room.pace, over=state.over_since is not None,
+                players=[PlayerLine(m.handle, m.played_by_bot and not state.hide_brains) for m in seated]
+                [:MAX_PLAYERS_LISTED] if sees_roster else [],
+                free_seats=max(len(state.seats) - len(seated), 0) if sees_roster else 0,
+                plays=member is not None and member.seat is not None,
             )
         )  # fmt: skip
     if ctx.is_host:
@@ -81,7 +134,13 @@ async def rooms(ctx: HouseContext) -> Rooms:
             RoomLine(id=name, world="?", scenario="?", members=0, game=0, problem=error.message)
             for name, error in ctx.house.rooms.broken.items()
         ]
-    return Rooms(found)
+    return _sorted(found)
+
+
+def _shown(invite: Invite | None) -> InviteShown | None:
+    if invite is None:
+        return None
+    return InviteShown(invite.kind, invite.shared, None if invite.may is None else list(invite.may))
 
 
 ROOMS = command_of(rooms)
@@ -96,14 +155,27 @@ class WorldLine(Struct, omit_defaults=True):
     brains: list[str] = []  # those that can play it; only for hosts of the house, who may create rooms
 
 
+class LibraryLine(Struct):
+    name: str
+    description: str
+
+
 class Worlds(Struct):
     worlds: list[WorldLine]
     scenarios: list[str]
+    libraries: list[LibraryLine]  # their games: `worlds` with `library`
 
 
 @command(category="discovery", where="house", about="house", listed=True, across=where_rooms_run)
-async def worlds(ctx: HouseContext) -> Worlds:
-    """The worlds this house can open, and its ready-made scenarios."""
+async def worlds(
+    ctx: HouseContext,
+    library: Annotated[str | None, Meta(description="list the games of this library instead")] = None,
+) -> Worlds:
+    """The worlds this house can open, its ready-made scenarios, and the libraries of games that it has."""
+    libraries = [LibraryLine(name, LIBRARIES[name].about) for name in installed_libraries()]
+    if library is not None:
+        _check_known("library", library, [each.name for each in libraries])
+        return Worlds(await _games_of(ctx, library), [], libraries)
     lines = []
     for name in known_worlds():
         try:
@@ -114,7 +186,15 @@ async def worlds(ctx: HouseContext) -> Worlds:
         about = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
         spec, brains = cls.spec, brains_for(name, ctx.house.settings) if ctx.is_host else []
         lines.append(WorldLine(name, spec.title or name, about, spec.seat_range, spec.open_information, brains))
-    return Worlds(lines, list(presets()))
+    return Worlds(lines, list(presets()), libraries)
+
+
+async def _games_of(ctx: HouseContext, library: str) -> list[WorldLine]:
+    games = await _loaded(ctx.house, f"the library {library}", partial(listed_games, library))
+    brains = brains_for(library, ctx.house.settings) if ctx.is_host else []
+    return [
+        WorldLine(name, game.title, game.about, game.seats, not game.hidden, brains) for name, game in games.items()
+    ]
 
 
 class RoomMade(Struct):
@@ -154,7 +234,7 @@ async def create_room(
         plan = read_scenario(scenario)
     else:
         assert world is not None
-        _check_known("world", world, list(known_worlds()))
+        await _check_listed(ctx.house, world)
         fewest = (await _load_world(ctx.house, world)).spec.seat_range[0]
         if fewest and not players:  # without players the game could never begin
             raise BadArgs(
@@ -175,10 +255,16 @@ async def create_room(
         make_person(plan, name)
     for name, brain in brains.items():
         give_brain(plan, name, check_allowed(brain, ctx.house.settings) or brain)
+    _add_owner(plan, me)
+    return RoomMade(*await creating.create_room(ctx.house, plan, room, seed, me))
+
+
+def _add_owner(plan: Scenario, me: Identity) -> None:
+    """The creator is a host of the room. It takes the place of the host that a scenario has for a person."""
+    plan.agents = [a for a in plan.agents if a.role != "host" or a.identity or a.brain or a.stand_in or a.claim]
     taken = {agent.id for agent in plan.agents}
     handle = free_handle(me.name, lambda name: name in taken)
     plan.agents.append(AgentSpec(id=handle, role="host", kind="human", identity=me.id, name=me.name))
-    return RoomMade(*await creating.create_room(ctx.house, plan, room, seed, me))
 
 
 def _check_known(what: str, name: str, known: list[str]) -> None:
@@ -189,23 +275,36 @@ def _check_known(what: str, name: str, known: list[str]) -> None:
 
 async def _is_open(house: Services, world: str) -> bool:
     """Whether every seat of this world sees everything."""
-    return world in known_worlds() and (await _load_world(house, world)).spec.open_information
+    return not is_code_source(world) and (await _load_world(house, world)).spec.open_information
 
 
 async def _load_world(house: Services, world: str) -> type[World]:
     """The class of a world. Its module may have to be imported, which runs its code."""
     if is_ours(world):
         return find_world(world)
+    return await _loaded(house, f"the world {world}", partial(find_world, world))
 
-    def load() -> type[World]:
+
+async def _loaded(house: Services, what: str, load: Callable[[], T]) -> T:
+    """What ``load`` returns, on a thread and with a limit of time: it imports code that is not ours."""
+
+    def guarded() -> T:
         try:
-            return find_world(world)
+            return load()
         except (CohabitError, WorldInterrupted):
             raise
         except BaseException as bug:  # also SystemExit: a world must not end the house
-            raise BadArgs(f"the world {world!r} cannot be imported: {type(bug).__name__}: {bug}") from bug
+            raise BadArgs(f"{what} cannot be imported: {type(bug).__name__}: {bug}") from bug
 
-    return await run_in_thread(f"the world {world}", load, house.rooms.loading_s)
+    return await run_in_thread(what, guarded, house.rooms.loading_s)
+
+
+async def _check_listed(house: Services, world: str) -> None:
+    """Refuse a world that is not listed: a host of the house names no code, and no size, of its own choice."""
+    if not await _loaded(house, f"the world {world[:40]}", partial(is_listed, world)):
+        if is_library_source(world):
+            raise BadArgs(f"{world[:80]!r} is not in the list of that library; `worlds` with `library` shows it")
+        _check_known("world", world, list(known_worlds()))
 
 
 class RoomGone(Struct):

@@ -1,1 +1,1 @@
-"""Rooms in several processes: a node is a process with a house that runs some of the rooms. See `docs/design.md`."""
+"""Rooms in several processes. A node is a process with a house that runs some of them: `docs/design/processes.md`."""

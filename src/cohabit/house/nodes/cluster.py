@@ -1,11 +1,12 @@
 """The nodes of a house, as the front sees them: where rooms are, where they go when a node dies.
 
-The front itself runs no world. It knows nothing of processes here: a node is a link.
+The front itself runs no world. It knows nothing of processes here: a node is a link. What concerns other houses of a
+cluster is in `houses`.
 """
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -13,22 +14,25 @@ from typing import Any
 import msgspec
 
 from cohabit.errors import Busy, CohabitError, Quarantined, by_code
-from cohabit.house.directory import FRONT, MOVING, Table
+from cohabit.house.directory import FRONT, HOUSE_RECORD, MOVING, NOTHING, Table
 from cohabit.house.house import House
 from cohabit.house.nodes import ledger
 from cohabit.house.nodes.link import Handler, Link, LinkEnded
 from cohabit.house.nodes.numbers import Numbers
 from cohabit.house.nodes.placement import STRIKES, Placement, Strikes
 from cohabit.house.nodes.replicas import Replicas
-from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.threads import run_in_thread
 
 log = logging.getLogger("cohabit")
-OPENING = "this room is being opened in another process of this house; try again in a moment"
+OPENING = "this room is being opened in another process; try again in a moment"
+AGAIN_S = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""Pauses after which a room is tried again that could not be opened, because the store was away or busy."""
 KILLED = (
     f"this room is quarantined: its world was running each of {STRIKES} times that its process died or did not answer. "
     "A host of the house can reopen it (`reopen_room`)"
 )
+NUMBERS_S = 1.0
+"""How long to wait for the numbers of a node: a service manager must not restart a house because one worker hangs."""
 
 
 class Cluster:
@@ -46,26 +50,31 @@ class Cluster:
         self._closing = False
         self._placing: dict[str, asyncio.Task[None]] = {}
         self._buried: dict[str, asyncio.Event] = {}  # set when a node is dead, and its leases have ended
+        self.place = ""  # of this house in a cluster of houses
+        self.names: dict[str, str] = {}  # of the nodes of other houses, by the ids of their houses
+        self.on_held_elsewhere: Callable[[], None] = lambda: None  # another house has a room that was to be opened here
+        self.known_rooms = 0  # raised when a room was made or deleted
         house.writer.known_by_all = self.replicas.known_by_all
-        house.rooms.others = lambda: len(self.placement)
+        house.rooms.others = lambda: len(table.rooms) - 1
         house.rooms.open_elsewhere = self.reopen
         house.services.own[Cluster] = self
 
     # -- nodes ------------------------------------------------------------------------------------
     def handlers(self) -> dict[str, Handler]:
         """What a node may ask."""
-        return {"known_by_all": self.replicas.known_by_all, **ledger.handlers(self.house.ledger)}
+        return {"known_by_all": self.replicas.known_by_all, **ledger.handlers(self.house.ledger, self.house.identities)}
 
     def added(self, node: str, link: Link) -> None:
         """A node starts, and will read the store."""
         self.links[node] = link
         self._buried[node] = asyncio.Event()
-        link.tell("directory", rooms=self.table.rooms, sockets=self.table.sockets)
+        link.tell("directory", rooms=self.table.rooms, sockets=self.table.sockets, leaving=self.table.leaving)
         link.tell("temporaries", made=self.house.identities.temporaries())
+        self.replicas.welcome(link)
 
     def joined(self, node: str, socket: str) -> None:
         """It can open rooms, and serves them on this socket."""
-        self._tell({}, {node: socket})
+        self.tell(sockets={node: socket})
         self._ready.append(node)
         self._some_ready.set()
 
@@ -87,28 +96,40 @@ class Cluster:
         bad = self.strikes.add(suspects, self.house.clock.now())
         for room in rooms:
             self.house.broken[room] = Quarantined(KILLED) if room in bad else Busy(OPENING)
-            if room in bad:
-                log.error("room %s: %s", room, KILLED)
             self.placement.remove(room)
-        self._tell({room: FRONT if room in bad else MOVING for room in rooms}, {node: None})
+        self.tell({room: FRONT if room in bad else MOVING for room in rooms}, {node: None})
+        for room in bad:
+            log.error("room %s: %s", room, KILLED)
+            await self._keep_closed(room)
         for room in sorted(rooms, key=lambda room: room in suspects):
             if room not in bad and room not in self._placing:
                 self._start(room, suspects)
 
     async def numbers(self) -> dict[str, Numbers]:
-        """How each node is doing; without those that die meanwhile."""
+        """How each node is doing; without those that die meanwhile, or do not answer in time."""
         asked = {node: self.links[node].asked("status") for node in self._ready}
         if asked:
-            await asyncio.wait(asked.values())
-        live = {node: told.result() for node, told in asked.items() if told.exception() is None}
+            await asyncio.wait(asked.values(), timeout=NUMBERS_S)
+        live = {node: told.result() for node, told in asked.items() if told.done() and told.exception() is None}
         return {node: msgspec.convert(told["numbers"], Numbers) for node, told in live.items()}
+
+    def tell(
+        self,
+        rooms: Mapping[str, str | None] = NOTHING,
+        sockets: Mapping[str, str | None] = NOTHING,
+        leaving: Mapping[str, bool | None] = NOTHING,
+    ) -> None:
+        """Change the directory, here and in every node."""
+        self.table.update(rooms, sockets, leaving)
+        for link in self.links.values():
+            link.tell("directory", rooms=dict(rooms), sockets=dict(sockets), leaving=dict(leaving))
 
     # -- rooms ------------------------------------------------------------------------------------
     async def open_all(self) -> None:
         """Open every stored room, somewhere."""
         stored = await run_in_thread("the store", self.house.store.rooms)
         for room in stored:
-            if room != HOUSE_ROOM:
+            if room != HOUSE_RECORD:
                 self._start(room)
         await self.settled()
 
@@ -124,8 +145,13 @@ class Cluster:
         while self._placing:
             await asyncio.wait([*self._placing.values()])
 
+    def has(self, room: str) -> bool:
+        """Whether this house has a room, or is about to."""
+        return room in self._placing or self.placement.worker_of(room) is not None
+
     def room_made(self, room: str, node: str) -> None:
         """A node has stored a new room."""
+        self.known_rooms += 1
         if node == FRONT or self.placement.worker_of(room) is not None:
             return
         if node in self.links:
@@ -133,21 +159,40 @@ class Cluster:
         else:  # it died right after that
             self._start(room)
 
+    def room_made_elsewhere(self, room: str, house: str) -> None:
+        """Another house has stored a new room. ``house``: the id of the process."""
+        self.known_rooms += 1
+        if room != HOUSE_RECORD:
+            self.tell({room: self.names.get(house, MOVING)})
+
     def room_deleted(self, room: str) -> None:
+        self.known_rooms += 1
         self.placement.forget(room)
         self.strikes.forget(room)
         self.house.broken.pop(room, None)
-        self._tell({room: None}, {})
+        self.tell({room: None})
 
     async def reopen(self, room: str) -> None:
         """A host reopens a room that no node has."""
         self.strikes.forget(room)
-        if room not in self._placing:
-            self._start(room)
+        if self.place:
+            await run_in_thread("the leases", partial(self.house.rooms.leases.release, [room], self.place))
+        self.take(room)
         if room in self._placing:
             await asyncio.wait([self._placing[room]])
         if (problem := self.house.broken.get(room)) is not None:
             raise problem
+
+    def take(self, room: str) -> None:
+        """Open a room in one of the nodes."""
+        if room not in self._placing:
+            self._start(room)
+
+    def give(self, room: str, place: str) -> None:
+        """Let another house have a room of this one."""
+        node = self.placement.worker_of(room)
+        if node is not None and room not in self._placing:
+            self._run(room, self._give(room, node, place))
 
     def travels(self, node: str, rooms: Sequence[str]) -> None:
         """These rooms of a node turned out to belong to those that travel together."""
@@ -176,14 +221,28 @@ class Cluster:
         await self.settled()
 
     def _start(self, room: str, avoid: Collection[str] = (), to: str = "") -> None:
+        self._run(room, self._place(room, avoid, to))
+
+    def _run(self, room: str, work: Coroutine[Any, Any, None]) -> None:
         if self._closing:
+            work.close()
             return
-        task = asyncio.get_running_loop().create_task(self._place(room, avoid, to))
+        task = asyncio.get_running_loop().create_task(work)
         self._placing[room] = task
         task.add_done_callback(lambda _: self._placing.pop(room, None))
 
+    async def _give(self, room: str, node: str, place: str) -> None:
+        try:
+            if await self._closed(room, node, place):
+                self.house.broken.pop(room, None)
+        except LinkEnded:  # the node died: the room stays in this house
+            await self._buried[node].wait()
+            if not isinstance(self.house.broken.get(room), Quarantined):
+                await self._place(room, (), "")
+
     async def _place(self, room: str, avoid: Collection[str], to: str) -> None:
         """Bring a room to the node that should have it, or to this one."""
+        pauses_s = iter(AGAIN_S)
         while True:
             await self._some_ready.wait()
             node = to if to in self._ready else self.placement.worker_for(room, self._ready, avoid)
@@ -192,42 +251,56 @@ class Cluster:
                 return
             asked = before or node
             try:
-                if before is not None and not await self._closed(room, before):
+                if before is not None and not await self._closed(room, before, self.place):
+                    return
+                if before is not None and room not in self.table.rooms:  # it was deleted meanwhile
                     return
                 asked = node
-                if await self._opened(room, node):
+                if await self._opened(room, node, pauses_s):
                     return
             except LinkEnded:  # the node died: again in another one, unless the room is what killed it
                 await self._buried[asked].wait()
                 if isinstance(self.house.broken.get(room), Quarantined):
                     return
 
-    async def _closed(self, room: str, node: str) -> bool:
-        """Close a room in a node. False: it stays there."""
+    async def _closed(self, room: str, node: str, place: str) -> bool:
+        """Close a room in a node, for a house of the cluster to open it. False: it stays there."""
         self.house.broken[room] = Busy(OPENING)
-        self._tell({room: MOVING}, {})
+        self.tell({room: MOVING})
         try:
-            await self.links[node].ask("close", room=room)
+            await self.links[node].ask("close", room=room, place=place)
         except LinkEnded:
             raise
         except CohabitError as wrong:
-            log.warning("room %s stays in %s: %s", room, node, wrong.as_text())
-            self._held(room, node)
+            if room in self.table.rooms:  # else it was deleted meanwhile
+                log.warning("room %s stays in %s: %s", room, node, wrong.as_text())
+                self._held(room, node)
             return False
         self.placement.remove(room)
         return True
 
-    async def _opened(self, room: str, node: str) -> bool:
-        """Open a room in a node. False: it has to be in another one."""
+    async def _opened(self, room: str, node: str, pauses_s: Iterator[float]) -> bool:
+        """Open a room in a node. False: try again, perhaps in another one. ``pauses_s``: before the next attempts, if
+        the problem may pass."""
         self.placement.put(room, node)
         self.house.broken[room] = Busy(OPENING)
-        self._tell({room: MOVING}, {})
+        self.tell({room: MOVING})
         try:
             found: Mapping[str, Any] = await self.links[node].ask("open", room=room)
         except LinkEnded:
             raise
         except CohabitError as wrong:
-            found = {"problem": wrong.as_wire(), "travels": False}
+            found = {"problem": wrong.as_wire(), "held_elsewhere": False, "passes": False, "travels": False}
+        if found["held_elsewhere"] and self.place:
+            self.placement.remove(room)
+            self.house.broken.pop(room, None)
+            self.on_held_elsewhere()
+            return True
+        if found["passes"] and (pause_s := next(pauses_s, None)) is not None:
+            await self.links[node].ask("close", room=room)
+            self.placement.remove(room)
+            await asyncio.sleep(pause_s)
+            return False
         if found["problem"] is not None:
             log.error("room %s could not be opened: %s", room, by_code(found["problem"]).as_text())
         if found["travels"] and self.placement.travels(room, self._ready) is not None:
@@ -239,9 +312,10 @@ class Cluster:
         """A node answers for a room."""
         self.placement.put(room, node)
         self.house.broken.pop(room, None)
-        self._tell({room: node}, {})
+        self.tell({room: node})
 
-    def _tell(self, rooms: Mapping[str, str | None], sockets: Mapping[str, str | None]) -> None:
-        self.table.update(rooms, sockets)
-        for link in self.links.values():
-            link.tell("directory", rooms=rooms, sockets=sockets)
+    async def _keep_closed(self, room: str) -> None:
+        """In a cluster: no other house opens this room either."""
+        if self.place:
+            with suppress(CohabitError):
+                await run_in_thread("the leases", partial(self.house.rooms.leases.acquire, room))

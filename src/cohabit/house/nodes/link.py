@@ -82,6 +82,7 @@ class Link(asyncio.Protocol):
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         if self._is_closed:
             answer.set_exception(LinkEnded(ENDED))
+            answer.exception()  # perhaps nobody waits for it
             return answer
         self._number += 1
         number = self._number

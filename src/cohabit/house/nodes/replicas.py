@@ -6,14 +6,15 @@ its reply is sent, and nothing is lost if the node that stored it dies first.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from msgspec import convert, structs
+from msgspec import convert
 
 from cohabit.house.directory import FRONT
 from cohabit.house.house import House
 from cohabit.house.nodes.link import Link
+from cohabit.house.store.cluster_contract import Change, News, change_of
 from cohabit.house.store.contract import Write
 
 
@@ -21,6 +22,8 @@ class Rooms(Protocol):
     """What learns of new and deleted rooms."""
 
     def room_made(self, room: str, node: str) -> None: ...
+
+    def room_made_elsewhere(self, room: str, house: str) -> None: ...
 
     def room_deleted(self, room: str) -> None: ...
 
@@ -35,11 +38,17 @@ class Replicas:
         self._rooms = rooms
         self._loop = asyncio.get_running_loop()
         self._unconfirmed: set[asyncio.Future[Any]] = set()
+        self.known_by_others: Callable[[], Awaitable[None]] | None = None
+        """In a cluster: returns when every other house knows what was committed here before."""
+        self.caught_up: Callable[[], Awaitable[bool]] | None = None
+        """In a cluster: returns when what other houses have stored before is known here, or False if that cannot be."""
+        self.on_news: list[Callable[[News], None]] = []  # in a cluster, see `heard`
+        self._valid_until = 0.0
         house.identities.on_temporary = self._spread_temporaries
 
     def committed(self, node: str, writes: Sequence[Write]) -> None:
         """A node has stored this. Called in the order of the commits, on any thread."""
-        changes = [_change(write) for write in writes if write.concerns_all]
+        changes = [change_of(write) for write in writes if write.concerns_all]
         if changes:
             self._loop.call_soon_threadsafe(self._spread, node, changes)
 
@@ -48,37 +57,58 @@ class Replicas:
         await asyncio.sleep(0)  # what was committed on another thread before is spread first
         if self._unconfirmed:
             await asyncio.wait(set(self._unconfirmed))
+        if self.known_by_others is not None:
+            await self.known_by_others()
 
-    def _spread(self, origin: str, changes: list[tuple[Write, bool]]) -> None:
-        writes = [write for write, _ in changes]
-        for write, is_new in changes:
-            if write.delete:
-                self._rooms.room_deleted(write.room)
-            elif is_new:
-                self._rooms.room_made(write.room, origin)
+    def _spread(self, origin: str, changes: Sequence[Change]) -> None:
+        writes = [change.write for change in changes]
+        for change in changes:
+            if change.write.delete:
+                self._rooms.room_deleted(change.write.room)
+            elif change.is_new:
+                self._rooms.room_made(change.write.room, origin)
         if origin != FRONT:
             apply(self._house, writes)
         self._tell([node for node in self._links if node != origin], "apply", changes=writes)
 
+    # -- in a cluster -----------------------------------------------------------------------------
+    def changed_elsewhere(self, changes: Sequence[Change]) -> "list[asyncio.Future[Any]]":
+        """Another house has stored this. Returns the replies of the nodes that were told."""
+        writes = [change.write for change in changes]
+        for change in changes:
+            if change.write.delete:
+                self._rooms.room_deleted(change.write.room)
+            elif change.is_new:
+                self._rooms.room_made_elsewhere(change.write.room, change.house)
+        apply(self._house, writes)
+        return self._tell(list(self._links), "apply", changes=writes) if writes else []
+
+    def heard(self, news: News) -> None:
+        """There is news of other houses; `News.RECONNECTED` also after each renewal of the leases."""
+        for hear in self.on_news:
+            hear(news)
+
+    def tell_validity(self, until: float) -> None:
+        """This house is valid until then. The nodes get this after all changes on which it depends."""
+        self._valid_until = until
+        for link in self._links.values():
+            self.welcome(link)
+
+    def welcome(self, link: Link) -> None:
+        """A node that starts now is as valid as the others: it reads the store after this."""
+        link.tell("valid", until=self._valid_until)
+
+    # -- nodes ------------------------------------------------------------------------------------
+
     def _spread_temporaries(self) -> None:
         self._tell(list(self._links), "temporaries", made=self._house.identities.temporaries())
 
-    def _tell(self, nodes: Iterable[str], name: str, **args: Any) -> None:
-        for node in nodes:
-            told = self._links[node].asked(name, **args)
-            self._unconfirmed.add(told)
-            told.add_done_callback(self._unconfirmed.discard)
-
-
-def _change(write: Write) -> tuple[Write, bool]:
-    """The part that others need, and whether it makes a room. Copies: the house changes its own objects later."""
-    credentials = [structs.replace(each) for each in write.credentials]
-    invites = [structs.replace(each) for each in write.invites]
-    part = Write(
-        write.room, identities=write.identities, credentials=credentials, invites=invites, forget=write.forget,
-        delete=write.delete, rewrite=write.rewrite,
-    )  # fmt: skip
-    return part, bool(write.lines and write.lines[0].seq == 0)
+    def _tell(self, nodes: Iterable[str], name: str, **args: Any) -> "list[asyncio.Future[Any]]":
+        told = [self._links[node].asked(name, **args) for node in nodes]
+        for each in told:
+            self._unconfirmed.add(each)
+            each.add_done_callback(self._unconfirmed.discard)
+        return told
 
 
 def apply(house: House, changes: Iterable[Write]) -> None:

@@ -129,6 +129,7 @@ def subscribe(
     views: bool,
     deliver: Deliver | None,
     leaves: bool = True,
+    watching: bool = False,
 ) -> Subscription:
     """Subscribe a caller. The subscription ends when the credential is revoked or expires."""
     house = door.services
@@ -144,7 +145,9 @@ def subscribe(
     runner, member = target.runner, target.member
     after = unseal(runner.room.state.secret, cursor, runner.history.seq) if cursor is not None else None
     backlog = _backlog(target, after, runner.history.seq) if after is not None else None
-    sub = Subscription(runner, member.id, credential, views=views, backlog=backlog, deliver=deliver, leaves=leaves)
+    sub = Subscription(
+        runner, member.id, credential, views=views, backlog=backlog, deliver=deliver, leaves=leaves, watching=watching
+    )
     runner.subscribe(sub)
     sub.on_close.append(house.identities.until_invalid(house.clock, credential, sub.end_invalid))
     return sub

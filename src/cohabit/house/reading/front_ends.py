@@ -20,6 +20,14 @@ _BLOCKED = (
     re.compile(r"\b(?P<what>localStorage|sessionStorage|indexedDB)\b"),
 )
 MAX_BYTES = 512 * 1024
+SHARED = Path(__file__).parents[2] / "front_ends"
+"""What documents share: each includes what it needs as ``<script src="cohabit:app.js"></script>``."""
+GENERIC = SHARED / "generic.html"
+"""The document of every world that is played and has none of its own: it is made from what members see."""
+_INCLUDED = re.compile(
+    r"""<script src="(?P<place>cohabit:|\./)(?P<script>[a-z_]+\.js)"></script>"""
+    r"""|<link rel="stylesheet" href="(?P<at>cohabit:|\./)(?P<style>[a-z_]+\.css)">"""
+)
 
 
 def read_front_end(world: type[World]) -> str:
@@ -34,7 +42,27 @@ def read_front_end(world: type[World]) -> str:
         raise UnknownAsset(f"the front end {world.spec.front_end} of world {world.spec.name} {problem}") from None
     if len(content) > MAX_BYTES:
         raise TooLarge(f"the front end {world.spec.front_end} is larger than {MAX_BYTES // 1024} KiB")
-    return text
+    return with_parts(text, path.parent)
+
+
+def with_parts(document: str, folder: Path) -> str:
+    """The document with the scripts and styles that it includes, so that it is one file: shared ones, and as
+    ``./name.js`` those in its own folder."""
+    return _INCLUDED.sub(partial(_part, folder), document)
+
+
+def _part(folder: Path, found: re.Match[str]) -> str:
+    name, tag = (found["script"], "script") if found["script"] else (found["style"], "style")
+    place = found["place"] or found["at"]
+    source = SHARED if place == "cohabit:" else folder
+    try:
+        path = (source / name).resolve(strict=True)
+        if not path.is_relative_to(source.resolve()):  # a link that leads elsewhere
+            raise FileNotFoundError(name)
+        return f"<{tag}>\n{path.read_text()}</{tag}>"
+    except OSError:
+        known = ", ".join(sorted(path.name for path in source.glob("*.[jc]s*")))
+        raise UnknownAsset(f"there is no {place}{name} for front ends; there are {known}") from None
 
 
 def blocked_in(document: str) -> list[str]:
@@ -46,8 +74,10 @@ def _path(world: type[World]) -> Path:
     """The path of the document, beside the module of the class that has the spec."""
     owner = next(cls for cls in world.__mro__ if "spec" in vars(cls))
     module = getattr(sys.modules.get(owner.__module__), "__file__", None)
-    if not world.spec.front_end or module is None:
+    if not world.spec.has_front_end or (world.spec.front_end and module is None):
         raise UnknownAsset(f"world {world.spec.name} has no front end")
+    if not world.spec.front_end or module is None:
+        return GENERIC
     folder = Path(module).resolve().parent
     path = (folder / world.spec.front_end).resolve()
     if not path.is_relative_to(folder):  # a link that leads elsewhere
@@ -64,7 +94,7 @@ class FrontEnd(Struct):
     where="house",
     for_model=False,
     for_front_end=True,
-    offered_in=lambda runner, member: bool(runner.room.world.spec.front_end),
+    offered_in=lambda runner, member: runner.room.world.spec.has_front_end,
     resource=Resource(
         "front_end", "Front end", "The table of this world, for people to look at and play", text="html", scheme="ui"
     ),

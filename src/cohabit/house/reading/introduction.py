@@ -40,7 +40,7 @@ class Introduction(Struct, omit_defaults=True):
 async def _across(ask: Ask, args: Args) -> Introduction:
     """For a caller with rooms in several nodes, who passes one in each call."""
     rooms = [line for part in await ask.everywhere({}, ROOMS) for line in part.rooms if line.you is not None]
-    mine = sorted((line.id, line.world) for line in rooms)
+    mine = sorted((line.id, _in_short(line.world, line.budget_used_up)) for line in rooms)
     text = _text(_across_rooms(mine), await commands_across(ask))
     return Introduction(text, [room for room, _ in mine])
 
@@ -67,7 +67,7 @@ def introduce(house: Services, credential: Credential, room: str | None, *, brie
     commands = list_commands(house, credential, room)
     runner = house.rooms.runner_of(room) if room is not None else None
     if runner is None:
-        mine = [(runner.room.id, _in_short(runner, credential)) for runner in _rooms_of(house, credential)]
+        mine = [(runner.room.id, _world_and_budget(runner, credential)) for runner in _rooms_of(house, credential)]
         you_are, unlisted, world = _across_rooms(mine), "", ""
     else:
         commands = room_commands(commands)
@@ -118,10 +118,13 @@ def _across_rooms(mine: Sequence[tuple[str, str]]) -> str:
     return f"{inside} Room commands take the room's id as `room`."
 
 
-def _in_short(runner: RoomRunner, credential: Credential) -> str:
+def _world_and_budget(runner: RoomRunner, credential: Credential) -> str:
     member = runner.room.member_of(credential.identity)
-    cut_off = member is not None and runner.egress.of(member).is_used_up
-    return runner.room.state.world + (", where your egress budget is used up: you can only leave" if cut_off else "")
+    return _in_short(runner.room.state.world, member is not None and runner.egress.of(member).is_used_up)
+
+
+def _in_short(world: str, used_up: bool) -> str:
+    return world + (", where your egress budget is used up: you can only leave" if used_up else "")
 
 
 def _rooms_of(house: Services, credential: Credential) -> list[RoomRunner]:

@@ -183,6 +183,12 @@ def may_move_seats(call: Call, commands: CommandTable) -> bool:
     return not isinstance(call, PeekCall) and call.name not in ("refused", "sent_outside", "ticks")
 
 
+def draws(call: Call, commands: CommandTable) -> bool:
+    """Whether a call asks the world for a picture: that takes longer than the event loop can wait."""
+    command = commands.get(call.name)
+    return command is not None and command.sends == "pictures"
+
+
 def settle_all(calls: Iterable[Call], failure: CohabitError | None = None) -> None:
     """Release the replies, or fail the calls."""
     for call in calls:

@@ -4,14 +4,17 @@ Identities with a house-wide credential are members of it and receive the change
 are recorded there too.
 """
 
+import asyncio
 import secrets
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
+from cohabit.errors import Busy
 from cohabit.feature_registry import usual_features
+from cohabit.house.directory import HOUSE_RECORD
 from cohabit.house.running.calls import SystemCall
-from cohabit.house.running.rooms import HOUSE_ROOM, Rooms
+from cohabit.house.running.rooms import Rooms
 from cohabit.house.running.runner import RoomEvents, RoomRunner
 from cohabit.house.running.shared import Shared
 from cohabit.house.store.contract import Write
@@ -23,6 +26,7 @@ from cohabit.room.state import FORMAT, RoomState
 from cohabit.world import Eye, Observation, Seat, SeatId, World, WorldSpec
 
 SOURCE = "house"
+REOPENED = "the house record is being written again; try again in a moment"
 FEATURES = frozenset({"audit"})
 """The features of the house record. Nobody plays or talks there."""
 
@@ -50,18 +54,46 @@ class Ledger:
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
+        self._admitting = asyncio.Lock()
+        self._is_open = asyncio.Event()  # not while it is written again
+        self._is_open.set()
 
     @property
     def runner(self) -> RoomRunner:
         assert self._rooms.house_record is not None, "the house is not open yet"
         return self._rooms.house_record
 
+    @property
+    def is_here(self) -> bool:
+        """Whether this process has the record."""
+        return True
+
     async def open(self, is_stored: bool) -> None:
         if is_stored:
-            room = await run_in_thread("the house record", partial(self._rooms.load_stored, HOUSE_ROOM))
+            room = await run_in_thread("the house record", partial(self._rooms.load_stored, HOUSE_RECORD))
             self._rooms.house_record = RoomRunner(room, self._rooms.shared, RoomEvents())
         else:
             await self._run(self._made(), self._rooms.shared)
+        self._rooms.has_house_record = True
+
+    async def rewrite(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Close the record while ``work`` writes it again, and open it. What is to be recorded waits meanwhile."""
+        self._is_open.clear()
+        try:
+            await self.runner.save_before_closing()
+            self.runner.stop(Busy(REOPENED, retry_after_s=1))
+            self.runner.close()
+            await self._rooms.shared.writer.submit(Write(HOUSE_RECORD))  # after all queued writes
+            try:
+                await work()
+            finally:
+                await self.open(is_stored=True)
+        finally:
+            self._is_open.set()
+
+    async def follow(self) -> None:
+        """Another process has the record."""
+        raise AssertionError("this ledger is the only one")
 
     async def close(self) -> None:
         """Called when the rooms are closed."""
@@ -70,13 +102,13 @@ class Ledger:
         """Run a new house record."""
         self._rooms.house_record = RoomRunner(room, shared, RoomEvents())
         snapshot = room.snapshot()
-        write = Write(HOUSE_ROOM, room.record.take_pending(), (snapshot.seq, snapshot.encode()))
+        write = Write(HOUSE_RECORD, room.record.take_pending(), (snapshot.seq, snapshot.encode()))
         await shared.writer.submit(write)
         room.stored(snapshot)
 
     def _made(self) -> Room:
         state = RoomState(
-            id=HOUSE_ROOM, source=SOURCE, world=SOURCE, version=NoWorld.spec.version, config={}, seed=seed_hex(0),
+            id=HOUSE_RECORD, source=SOURCE, world=SOURCE, version=NoWorld.spec.version, config={}, seed=seed_hex(0),
             secret=secrets.token_hex(16), scenario=SOURCE, format=FORMAT,
             features=[name for name in usual_features() if name in FEATURES],
         )  # fmt: skip
@@ -84,15 +116,17 @@ class Ledger:
 
     async def admit(self, identity: Identity) -> str:
         """Make an identity a member, so it can be notified. Returns its member id."""
-        member = self.runner.room.member_of(identity.id)
-        if member is None:
-            role = "observer" if identity.host else "resident"
-            args = {"handle": identity.name, "kind": identity.kind, "identity": identity.id, "name": identity.name}
-            await self.record("admitted", {**args, "role": role}, Write(identities=[identity]))
+        async with self._admitting:  # somebody may sign in at several nodes at the same time
             member = self.runner.room.member_of(identity.id)
+            if member is None:
+                role = "observer" if identity.host else "resident"
+                args = {"handle": identity.name, "kind": identity.kind, "identity": identity.id, "name": identity.name}
+                await self.record("admitted", {**args, "role": role}, Write(identities=[identity]))
+                member = self.runner.room.member_of(identity.id)
         assert member is not None
         return member.id
 
     async def record(self, do: str, args: dict[str, Any], also: Write) -> None:
         """Write an entry to the house record, stored together with ``also``."""
+        await self._is_open.wait()
         await self.runner.submit(SystemCall(do, args, also))

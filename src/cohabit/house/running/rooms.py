@@ -7,7 +7,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, UnknownRoom
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, Disabled, UnknownRoom
+from cohabit.house.directory import HOUSE_RECORD
 from cohabit.house.running.egress import read_stored
 from cohabit.house.running.remote import Connector, RemoteRunner
 from cohabit.house.running.runner import RoomEvents, RoomRunner
@@ -23,9 +24,8 @@ from cohabit.remote import RemoteWorld
 from cohabit.room.room import Room
 
 log = logging.getLogger("cohabit")
-HOUSE_ROOM = "house"
-"""The id of the house record."""
 REOPENED_S = 5
+MOVED_S = 1
 MOVES = "this room moves to another process of this house; reconnect in a moment"
 MakeConnector = Callable[[str, str, Mapping[str, Any]], Connector]
 """Makes a connector from its name, the id of the room, and the config of its world."""
@@ -43,9 +43,10 @@ class Rooms(dict[str, RoomRunner]):
         self.dormant = dormant
         self.closing = False
         self.house_record: RoomRunner | None = None
+        self.has_house_record = False  # else another process has it, and that one here is not stored
         self.broken: dict[str, CohabitError] = {}  # rooms that could not be opened, and why
         self.connectors: dict[str, Connector] = {}  # to remote worlds, by room; never stored
-        self.leases = Leases(store, house_id, shared.clock, self.running)
+        self.leases = Leases(store, house_id, shared.clock, self.leased)
         shared.writer.holder_of = self.leases.holder_of
         self.heads: HeadsFile | None = None
         self.all_open = asyncio.Event()  # every stored room was opened, or could not be
@@ -58,16 +59,23 @@ class Rooms(dict[str, RoomRunner]):
         self.is_elsewhere: Callable[[str], bool] = lambda room_id: False  # another process of this house has it
         self.open_elsewhere: Callable[[str], Awaitable[object]] | None = None  # opens a room in another process
         self.others: Callable[[], int] = lambda: 0  # how many rooms other processes have
-        self._reserved: set[str] = {HOUSE_ROOM}  # and rooms being created, reopened or deleted
+        self._reserved: set[str] = {HOUSE_RECORD}  # and rooms being created, reopened or deleted
+        self._loading = asyncio.Lock()  # held while a room that is being opened is loaded
+        self._to_lease: dict[str, None] = {}  # rooms that wait for it …
+        self._leased: set[str] = set()  # … and those of them that are leased already
 
     # -- questions --------------------------------------------------------------------------------
     def running(self) -> list[RoomRunner]:
         """The open rooms, and the house record."""
         return [*self.values(), *([self.house_record] if self.house_record is not None else [])]
 
+    def leased(self) -> list[RoomRunner]:
+        """Those whose leases this process renews."""
+        return self.running() if self.has_house_record else [*self.values()]
+
     def runner_of(self, room_id: str) -> RoomRunner | None:
         """The room with this id, or the house record; None if there is none."""
-        return self.house_record if room_id == HOUSE_ROOM else self.get(room_id)
+        return self.house_record if room_id == HOUSE_RECORD else self.get(room_id)
 
     def heads_now(self) -> list[tuple[str, int, bytes]]:
         """The last durable entry of each room."""
@@ -76,7 +84,7 @@ class Rooms(dict[str, RoomRunner]):
     @property
     def left(self) -> int:
         """How many more rooms the house may have; those that are being created count."""
-        return self.shared.settings.rooms_limit - len(self) - self.others() - len(self._reserved - {HOUSE_ROOM})
+        return self.shared.settings.rooms_limit - len(self) - self.others() - len(self._reserved - {HOUSE_RECORD})
 
     @property
     def problems(self) -> dict[str, CohabitError]:
@@ -111,29 +119,40 @@ class Rooms(dict[str, RoomRunner]):
 
     # -- loading ----------------------------------------------------------------------------------
     async def open_all(self, stored: Iterable[str]) -> None:
-        for room_id in stored:
-            if room_id != HOUSE_ROOM:
-                await self.open(room_id)
+        await asyncio.gather(*(self.open(room_id) for room_id in stored if room_id != HOUSE_RECORD))
         if self.heads is not None and not self.dormant:
             self.heads.start()
         self.all_open.set()
 
     async def open(self, room_id: str) -> None:
-        """Open a stored room. If that is not possible, it is in ``broken``."""
+        """Open a stored room. If that is not possible, it is in ``broken``.
+
+        Of many at the same time, one is loaded while those before it are written, in few commits, and their leases are
+        acquired together: a sync of the disk for each of 10,000 rooms would take most of the time.
+        """
+        self._to_lease[room_id] = None
         try:
-            await self._start(await self._load(room_id))
+            async with self._loading:
+                if room_id in self._to_lease:
+                    waiting, self._to_lease = [*self._to_lease], {}
+                    self._leased |= await run_in_thread("the leases", partial(self.leases.acquire_free, waiting))
+                room = await self._load(room_id, leased=room_id in self._leased)
+            await self._start(room)
         except CohabitError as wrong:
             log.error("room %s could not be opened: %s", room_id, wrong.as_text(), exc_info=wrong.__cause__)
             self.broken[room_id] = wrong
 
-    async def let_go(self, room_id: str) -> None:
-        """Close a room, with everything written, so that another process can open it."""
+    async def let_go(self, room_id: str, place: str = "") -> None:
+        """Close a room, with everything written, so that another process can open it. ``place``: the house of a cluster
+        that should."""
         with self.reserve(room_id):
             self.broken.pop(room_id, None)
             runner = self.get(room_id)
             if runner is not None:
                 await runner.save_before_closing()
-                runner.close(MOVES)
+                runner.fanout.end(Disabled(MOVES))
+                runner.stop(Busy(MOVES, retry_after_s=MOVED_S))
+                runner.close()
                 self.on_closed(runner)
                 if runner.remote is not None:
                     await runner.remote.closed()
@@ -142,15 +161,17 @@ class Rooms(dict[str, RoomRunner]):
                 with suppress(CohabitError):
                     await self.shared.writer.submit(Write(room_id))  # after all queued writes
                 del self[room_id]
-            await run_in_thread("the leases", partial(self.leases.release, [room_id]))
+            await run_in_thread("the leases", partial(self.leases.release, [room_id], place))
 
-    async def _load(self, room_id: str, source: str | None = None) -> Room:
+    async def _load(self, room_id: str, source: str | None = None, leased: bool = False) -> Room:
         """Load a room from the store, leased by this house. ``source``: where its world is now."""
-        work = self.shared.marked(room_id, partial(self._load_leased, room_id, source))
+        self._leased.discard(room_id)
+        work = self.shared.marked(room_id, partial(self._load_leased, room_id, source, leased))
         return await run_in_thread(f"room {room_id}", work, self.loading_s)
 
-    def _load_leased(self, room_id: str, source: str | None) -> Room:
-        self.leases.acquire(room_id)
+    def _load_leased(self, room_id: str, source: str | None, leased: bool) -> Room:
+        if not leased:
+            self.leases.acquire(room_id)
         try:
             room = self.load_stored(room_id, source)
             if not self.dormant:
@@ -291,6 +312,7 @@ class Rooms(dict[str, RoomRunner]):
                 write = await run_in_thread(f"room {room_id}", work)
                 if write is not None:
                     await complete(write)
+                    await run_in_thread("keyframes", partial(self.shared.keyframes.forget, room_id))
                     if self.heads is not None:
                         await self.heads.deleted(room_id)
                     await self.shared.writer.submit(write)

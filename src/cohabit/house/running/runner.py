@@ -15,14 +15,14 @@ from typing import Any
 
 from cohabit import errors
 from cohabit.house.running import world_thread
-from cohabit.house.running.calls import Call, PeekCall, SystemCall, may_move_seats, settle_after, settle_all
+from cohabit.house.running.calls import Call, PeekCall, SystemCall, draws, may_move_seats, settle_after, settle_all
 from cohabit.house.running.egress import Recording, RoomEgress
 from cohabit.house.running.history import History
 from cohabit.house.running.quotas import FAIR_BYTES, RoomQuotas, WriteShares
 from cohabit.house.running.remote import RemoteRunner
 from cohabit.house.running.reports import AuditChain
 from cohabit.house.running.shared import Shared
-from cohabit.house.running.snapshots import SnapshotSchedule
+from cohabit.house.running.snapshots import KeyframeSchedule, SnapshotSchedule
 from cohabit.house.running.timekeeper import Timekeeper
 from cohabit.house.running.watchdog import LOOP_LIMIT_S, SLOW_FOR_MS, SLOW_S, SlowSections, may_run_on_loop
 from cohabit.house.running.world_thread import WorldThread
@@ -53,6 +53,7 @@ class RoomEvents:
         self.on_removed: OnRemoved = lambda runner, members: None
         self.removals_wait = False  # a removal is answered when what ``on_removed`` stores is
         self.on_lines: Callable[[RoomRunner, Sequence[Line]], None] | None = None  # they are durable
+        self.on_acted: Callable[[RoomRunner, Sequence[Line]], None] | None = None  # the same, for the house
         self.on_slow: Callable[[RoomRunner, list[Call]], None] = lambda runner, calls: settle_all(calls, runner.failure)
         self.elsewhere: Callable[[RoomRunner, Member], str] = lambda runner, member: ""  # where it plays instead
         self.listeners: dict[str, Callable[[RoomRunner], None]] = {}  # by feature: it announces something in a room
@@ -63,9 +64,9 @@ class RoomRunner:
 
     # In Python the attributes of an object with more than 30 are slow, and take 1.7 KiB. So most are slots.
     __slots__ = (
-        "__dict__", "__weakref__", "_clock", "_events", "_fair_bytes", "_flush_planned", "_may_run_here", "_members",
-        "_on_thread", "_queue", "_queued_by", "_quotas", "_ran", "_roster_version", "_shares", "_snapshot",
-        "_snapshots", "_thread", "_writer", "_writing", "_writing_bytes", "audit_chain", "commands", "egress",
+        "__dict__", "__weakref__", "_clock", "_events", "_fair_bytes", "_flush_planned", "_keyframes", "_may_run_here",
+        "_members", "_on_thread", "_queue", "_queued_by", "_quotas", "_ran", "_roster_version", "_shares", "_snapshot",
+        "_snapshots", "_thread", "_writer", "_writing", "_writing_bytes", "audit_chain", "calls", "commands", "egress",
         "failure", "fanout", "history", "id", "media", "now", "outboxes", "overload", "remote", "room", "settings",
         "time",
     )  # fmt: skip
@@ -85,6 +86,7 @@ class RoomRunner:
         self.failure: errors.CohabitError | None = None
         self.history = History(room.id, room.record, settings.recent_entries, writer.lines_of, clock)
         self.now = clock.now
+        self.calls = 0  # since it was opened
         self.fanout = Fanout(room)
         self.media = MediaRelay()
         self.time = Timekeeper(room, clock, settings, self.fanout.members, self.post)
@@ -106,6 +108,7 @@ class RoomRunner:
         recording = Recording(self.put, self.refused, writer, clock, settings)
         self.egress = RoomEgress(room, shared.egress, recording)
         self._snapshots = SnapshotSchedule(room, settings.snapshot_every)
+        self._keyframes = KeyframeSchedule(room, shared.keyframes)
         self._snapshot: Snapshot | None = None  # written with the next batch
         self._quotas = RoomQuotas(room, settings, writer.size_of, clock.now, overload)
         self._writing_bytes = 0  # of the batch that is being written
@@ -123,6 +126,7 @@ class RoomRunner:
         """Run or queue a call. Returns True if the reply can be sent now, False if it must wait for the disk."""
         if self.failure is not None:
             raise self.failure
+        self.calls += 1
         if self.remote is not None and self.remote.accepts(call):
             return False
         if len(self._queue) + len(self._ran) >= self.settings.queue_limit:
@@ -134,7 +138,8 @@ class RoomRunner:
             self._check_waiting_bytes(call)
         if self.time.arriving and may_move_seats(call, self.commands):
             self.time.record_players(call.who)
-        if self._quick and not self._thread.is_running:
+        drawing = draws(call, self.commands)
+        if self._quick and not drawing and not self._thread.is_running:
             if not self._run_here((call,), self._clock.now() if at is None else at):
                 return False
             if not self._writing and not self.room.record.pending and self.failure is None:
@@ -146,6 +151,7 @@ class RoomRunner:
         else:
             self._count_queued(call.who)
             self._queue.append(call)
+            self._quick = self._quick and not drawing  # until the thread has begun with it
             self._pump()
         if self.failure is not None:
             raise call.error or self.failure
@@ -237,7 +243,9 @@ class RoomRunner:
             for call in batch:
                 begin_step()  # the deadline applies to each call
                 call.run(self.room, at)
-            self._snapshots.add_cpu(time.thread_time() - worked)
+            used = time.thread_time() - worked
+            self._snapshots.add_cpu(used)
+            self._keyframes.add_cpu(used)
             begin_step()
             return self._prepare()
 
@@ -354,6 +362,8 @@ class RoomRunner:
             self.fanout.deliver(frames)
         if self._events.on_lines is not None:
             self._events.on_lines(self, frames.lines)
+        if self._events.on_acted is not None:
+            self._events.on_acted(self, frames.lines)
         for feature in self.room.features.announcing(self.room):
             if feature in self._events.listeners:
                 self._events.listeners[feature](self)
@@ -483,7 +493,7 @@ class RoomRunner:
     def subscribe(self, sub: Subscription) -> None:
         """Start delivering to a subscription."""
         self.fanout.add(sub)
-        self.time.mark_seen(sub.member)
+        self.time.mark_seen(sub.member, watching=sub.watching)
 
     async def first_view(self, member: str) -> tuple[bytes, Grant]:
         """The current view, sent before any change, and the grant under which it was made."""
@@ -496,7 +506,7 @@ class RoomRunner:
 
     def unsubscribe(self, sub: Subscription) -> None:
         if self.fanout.remove(sub) and self.failure is None:
-            self.time.mark_seen(sub.member)
+            self.time.mark_seen(sub.member, watching=sub.watching)
 
 
 def _ignore(done: "asyncio.Future[None]") -> None:

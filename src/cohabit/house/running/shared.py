@@ -12,6 +12,7 @@ from cohabit.house.running.computing import Computing, MarkedWatchdog
 from cohabit.house.running.egress import EgressBooks
 from cohabit.house.running.watchdog import Watchdog
 from cohabit.house.settings import Settings
+from cohabit.house.store.keyframes import Keyframes
 from cohabit.house.store.writer import Writer
 from cohabit.house.streams.subscriptions import Outboxes
 from cohabit.room.command_modules import house_commands
@@ -34,6 +35,7 @@ class Shared(Struct, frozen=True, eq=False):
     commands: Sequence[Command]
     check_brain: Callable[[str | None], str | None]
     egress: EgressBooks
+    keyframes: Keyframes
     tables: "WeakKeyDictionary[CommandTable, CommandTable]" = field(default_factory=WeakKeyDictionary)
     """All commands that can be called in a room, by the table of its own commands."""
     computing: Computing | None = None  # only in a worker

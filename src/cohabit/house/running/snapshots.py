@@ -2,6 +2,7 @@
 
 import logging
 
+from cohabit.house.store.keyframes import Keyframes
 from cohabit.room.record import Snapshot
 from cohabit.room.room import Room
 
@@ -14,6 +15,32 @@ LARGE_BATCH = 64 * 1024
 """Bytes of a batch with which no snapshot is written, if that can wait: their replies would wait for it."""
 MAX_DELAY = 3
 """A snapshot waits for a smaller batch during at most this many times the entries between two snapshots."""
+
+
+class KeyframeSchedule:
+    """Keyframes of a running room, so that its past is quickly reached when somebody wants to see it. A snapshot is
+    taken where the world runs; it is compressed and written elsewhere."""
+
+    def __init__(self, room: Room, keyframes: Keyframes) -> None:
+        self._room = room
+        self._keyframes = keyframes
+        self._cost_ms: float | None = None  # CPU time since the beginning of the record
+        self._last_ms = 0.0
+
+    def add_cpu(self, seconds: float) -> None:
+        """Count CPU time of the world, and take a keyframe if one is due. Called where the world runs."""
+        if not self._keyframes.are_kept:
+            return
+        if self._cost_ms is None:
+            self._cost_ms = self._last_ms = self._keyframes.cost_ms(self._room.id)
+        self._cost_ms += seconds * 1000
+        if self._cost_ms - self._last_ms < self._keyframes.every_ms(self._room.id):
+            return
+        self._last_ms = self._cost_ms
+        try:
+            self._keyframes.add_later(self._room.id, self._room.snapshot(), int(self._cost_ms))
+        except Exception:
+            log.exception("room %s: keyframe failed", self._room.id)
 
 
 class SnapshotSchedule:

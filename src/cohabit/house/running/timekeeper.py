@@ -33,7 +33,8 @@ class Timekeeper:
         self._connected = connected
         self._post = post
         self.seen: dict[str, int] = {}  # when each member last called
-        self.arriving: dict[str, None] = {}  # members who have called, and are not on record as present yet
+        # Members who have called, and are not on record as present yet, and whether they only watch:
+        self.arriving: dict[str, bool] = {}
         self._hides = room.world.spec.hides(room.state.partial_intel)
         # Calls that may still be in the queue, so that none is made twice while the room is busy:
         self._returning: dict[str, Call] = {}
@@ -63,30 +64,45 @@ class Timekeeper:
         self._not_before = self._clock.now() + RETRY_MS
 
     # -- presence ------------------------------------------------------------------------------
-    def mark_seen(self, who: str, at: int | None = None) -> None:
-        """Note that a member has called. A member with a stand-in or a pause counts as present immediately."""
+    def mark_seen(self, who: str, at: int | None = None, *, watching: bool = False) -> None:
+        """Note that a member has called. A member with a stand-in or a pause counts as present immediately.
+        ``watching``: it has only looked, on a page, so its stand-in plays on."""
         self.seen[who] = self._clock.now() if at is None else at
         member = self._room.state.members.get(who)
-        if member is None or member.here or who in self.arriving:
+        if member is None or (member.here and (watching or not member.is_replaced)):
             return
         if self._room.state.archived:
             if self._hides and member.seat is not None:  # see `record_players`
-                self.arriving[who] = None
-        elif member.is_replaced or self._room.state.paused_by == who:
+                self._arrives(who, watching)
+        elif not watching and (member.is_replaced or self._room.state.paused_by == who):
             if not _is_queued(self._returning.get(who)):
+                self.arriving.pop(who, None)
                 self._returning[who] = self._record("presence", {"members": [who], "here": True})
         else:
-            self.arriving[who] = None
+            self._arrives(who, watching)
             self.reschedule()
+
+    def _arrives(self, who: str, watching: bool) -> None:
+        self.arriving[who] = watching and self.arriving.get(who, True)
+
+    def _record_arrivals(self, came: dict[str, bool]) -> None:
+        """Record that members are present: first those who play, then those who only watch."""
+        for watching in (False, True):
+            if members := [who for who, watches in came.items() if watches is watching]:
+                self._record("presence", {"members": members, "here": True} | ({"watching": True} if watching else {}))
 
     def record_players(self, but: str) -> None:
         """Somebody may be about to get or lose a seat, by a call of the member ``but``. Players who have called, and
         so may have seen what is hidden in their seats, are put on record before that, also in the archive."""
         members = self._room.state.members
-        came = [who for who in self.arriving if who != but and who in members and members[who].seat is not None]
+        came = {
+            who: watches
+            for who, watches in self.arriving.items()
+            if who != but and who in members and members[who].seat is not None
+        }
         if came and self._hides:
-            self.arriving = {who: None for who in self.arriving if who not in came}
-            self._record("presence", {"members": came, "here": True})
+            self.arriving = {who: watches for who, watches in self.arriving.items() if who not in came}
+            self._record_arrivals(came)
 
     def last_seen(self, who: str) -> int | None:
         """When a member last called; None if it has not since this house was opened."""
@@ -99,7 +115,7 @@ class Timekeeper:
                 self.arriving.clear()
             return
         members = self._room.state.members
-        came = [who for who in self.arriving if who in members and not members[who].here]
+        came = {who: watches for who, watches in self.arriving.items() if who in members and not members[who].here}
         self.arriving.clear()
         connected = self._connected()
         late = now - self._settings.away_ms
@@ -108,8 +124,7 @@ class Timekeeper:
             for m in members.values()
             if m.here and m.id not in connected and self.seen.setdefault(m.id, now) <= late
         ]
-        if came:
-            self._record("presence", {"members": came, "here": True})
+        self._record_arrivals(came)
         if gone and not _is_queued(self._leaving):
             self._leaving = self._record("presence", {"members": gone, "here": False})
 

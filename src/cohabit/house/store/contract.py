@@ -125,6 +125,10 @@ class Write(Struct):
 class Store(Protocol):
     """See the module."""
 
+    @property
+    def is_reachable(self) -> bool:
+        """Whether the store could be reached the last time. A database may be away for a while."""
+
     def commit(self, writes: Sequence[Write]) -> None:
         """Make all of these durable, in this order, or none of them. STORAGE_FAILED if that is not possible: then
         nothing was written. If the connection to the store is lost, it waits until it knows the outcome.

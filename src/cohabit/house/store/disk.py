@@ -5,6 +5,10 @@ from pathlib import Path
 
 from cohabit.errors import Conflict
 
+ID_FILE = "store-id"
+"""Of a house that keeps its data in PostgreSQL. If it starts again in this folder, it takes over the leases of the one
+before at once."""
+
 
 def sync_folder(folder: Path) -> None:
     """Sync the names in a folder. Syncing a new file does not include its name."""

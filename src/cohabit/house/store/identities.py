@@ -12,8 +12,9 @@ from hashlib import sha256
 
 from msgspec import structs
 
-from cohabit.errors import Unauthorized
+from cohabit.errors import PermissionDenied, Unauthorized
 from cohabit.house.clock import DAY_MS, Clock
+from cohabit.house.store.access_tokens import AccessTokens
 from cohabit.house.store.contract import Write
 from cohabit.model.identity import Credential, Ended, Identity, Invite, Kind
 from cohabit.room.decide import by_credential
@@ -22,6 +23,8 @@ from cohabit.room.decision import refusal
 log = logging.getLogger("cohabit")
 ALPHABET = string.ascii_letters + string.digits
 TOKEN_LENGTH = 48
+CODE_LENGTH = 24
+"""Of the code in a link, which stands for the token of an invite: 142 bits, and a small QR code."""
 USED_UP = "this invite has been used up; ask your host for a new one"
 TEMPORARY = "temporary"
 """The label of tokens that are not stored."""
@@ -36,6 +39,9 @@ ENDED: Mapping[Ended, str] = {
 }
 FOR_A_PERSON = "link for a person"
 """The label of a token in the link that the creator of a sealed room gives to a person. `join` replaces it."""
+WATCH_LINK = "link to watch"
+"""The label of a token that everybody may know. It changes nothing, so that nobody takes it away from the others."""
+SIGN_IN_REVOKED = "a host of this house has revoked your access; ask a host to allow your sign-in again"
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
 """The owner of the data folder."""
 
@@ -81,7 +87,9 @@ class Identities:
         self._credentials: dict[bytes, Credential] = {}
         self._by_identity: dict[str, dict[bytes, Credential]] = {}  # the same: a house can have very many
         self._invites: dict[bytes, Invite] = {}
-        self._watchers: dict[bytes, list[Callable[[], None]]] = {}
+        self._codes: dict[bytes, bytes] = {}  # the token that a code in a link stands for; both as hashes
+        self._watchers: dict[bytes, list[Callable[[], None]]] = {}  # by `counted_as` of their credentials
+        self.access_tokens = AccessTokens()
         self._unused: dict[bytes, bytes] = {}  # a token that was not used yet, and the one that it replaces, by hash
         self.on_temporary: Callable[[], None] = lambda: None  # a token was made that is not stored
         for credential in credentials:
@@ -97,7 +105,8 @@ class Identities:
         """
         if not token:
             raise Unauthorized("missing token: send 'Authorization: Bearer TOKEN'")
-        found = self._credentials.get(sha256(token.encode("utf-8", "replace")).digest())  # inlined `hashed`
+        key = sha256(token.encode("utf-8", "replace")).digest()  # inlined `hashed`
+        found = self._credentials.get(key) or self.access_tokens.get(key) or self._with_code(key)
         if found is None:
             raise Unauthorized("invalid token; ask your host for one")
         if found.revoked or found.expires_at is not None or found.hash in self._unused:
@@ -110,6 +119,8 @@ class Identities:
             self._used(credential)
         decision = by_credential(credential, at)
         if decision.code:
+            if credential.oauth and not credential.revoked:
+                raise Unauthorized("your access token has expired; refresh it, or sign in again")
             if credential.ended:
                 now = self._still_valid(credential, at)
                 raise Unauthorized(f"this token was revoked: {ENDED[credential.ended]}. {now}")
@@ -127,7 +138,7 @@ class Identities:
 
     def with_hash(self, token_hash: bytes, at: int, command: str) -> Credential:
         """The credential with this hash, for one call that another node has identified."""
-        found = self._credentials.get(token_hash)
+        found = self._credentials.get(token_hash) or self.access_tokens.get(token_hash)
         if found is None:
             raise Unauthorized("invalid token; ask your host for one")
         if command in OWN_DATA and self._is_for_own_data(found, at):
@@ -145,7 +156,17 @@ class Identities:
 
     def find(self, token: str) -> Credential | None:
         """The credential that a token belongs to, valid or not."""
-        return self._credentials.get(hashed(token))
+        key = hashed(token)
+        return self._credentials.get(key) or self.access_tokens.get(key) or self._with_code(key)
+
+    def _with_code(self, key: bytes) -> Credential | None:
+        """The credential of an invite, by the hash of the code in its link."""
+        return self._credentials.get(self._codes.get(key, b""))
+
+    def hash_of(self, token: str) -> bytes:
+        """The hash by which a token is known: of the invite, if it is the code in a link."""
+        key = hashed(token)
+        return self._codes.get(key, key)
 
     def knows(self, token: str) -> bool:
         """Whether this token is in use."""
@@ -162,7 +183,7 @@ class Identities:
 
     def invite_with(self, token: str) -> Invite | None:
         """The invite whose token this is: pending, used, expired or revoked."""
-        return self._invites.get(hashed(token))
+        return self._invites.get(self.hash_of(token))
 
     def invite_of(self, credential: Credential) -> Invite | None:
         """The invite that a credential without an identity is for."""
@@ -180,6 +201,26 @@ class Identities:
         self.on_temporary()
         return token
 
+    # -- signing in ---------------------------------------------------------------------------------
+    def has_account(self, identity: str) -> bool:
+        """Whether an identity has signed in with OAuth before, also if it may not do so any more."""
+        return any(c.oauth for c in self._of(identity))
+
+    def may_sign_in(self, identity: str) -> bool:
+        return any(c.oauth and not c.revoked for c in self._of(identity))
+
+    def allowed_again_at(self, identity: str) -> int:
+        """When a host has lifted a revocation of this account; 0 if there was none. Not every process has seen the
+        access tokens from before, so they are refused by their age."""
+        accounts = [c for c in self._of(identity) if c.oauth]
+        return max((c.created_at for c in accounts), default=0) if any(c.revoked for c in accounts) else 0
+
+    def accept(self, token: Credential, at: int) -> None:
+        """Register an access token that was verified, until it expires."""
+        if not self.may_sign_in(token.identity):
+            raise PermissionDenied(SIGN_IN_REVOKED)
+        self.access_tokens.put(token, at)
+
     # -- changes ----------------------------------------------------------------------------------
     def put(self, identity: Identity) -> None:
         self._identities[identity.id] = identity
@@ -196,9 +237,12 @@ class Identities:
     def put_invite(self, invite: Invite) -> None:
         """Register an invite. Until it is accepted, its token has no identity and can only call join."""
         self._invites[invite.hash] = invite
+        if invite.code:
+            self._codes[invite.code] = invite.hash
         known = self._credentials.get(invite.hash)
         if known is None:
-            known = Credential(invite.hash, "", invite.room, created_at=invite.created_at, expires_at=invite.expires_at)
+            known = Credential(invite.hash, "", invite.room, WATCH_LINK if invite.watches else "", invite.created_at,
+                               invite.expires_at)  # fmt: skip
             self.put_credential(known)
         if not known.identity and (invite.revoked or (invite.uses < 1 and self.unused_of(invite.hash) is None)):
             self.revoke([known])
@@ -262,9 +306,12 @@ class Identities:
         changed = [credential for credential in credentials if not credential.revoked]
         for credential in changed:
             credential.revoked = True
-            self._notify_revoked(credential)
+            self._notify_revoked(credential.counted_as)
             if credential.hash in self._unused:
                 self._used(credential)
+            if credential.oauth and not self.may_sign_in(credential.identity):
+                self.access_tokens.revoke(credential.identity)
+                self._notify_revoked(credential.identity.encode())
         return changed
 
     def end(self, identity: str, room: str, why: Ended, at: int) -> list[Credential]:
@@ -279,15 +326,15 @@ class Identities:
             credential.expires_at = min(at + OWN_DATA_MS, credential.expires_at or at + OWN_DATA_MS)
         return [*before, *self.revoke(held)]
 
-    def _notify_revoked(self, credential: Credential) -> None:
-        for callback in self._watchers.pop(credential.hash, []):
+    def _notify_revoked(self, key: bytes) -> None:
+        for callback in self._watchers.pop(key, []):
             try:
                 callback()
             except Exception:  # the other streams of this credential must end anyway
                 log.exception("a stream could not be notified that its credential was revoked")
 
     def forget(self, identity: str) -> None:
-        """Forget an identity and its credentials."""
+        """Forget an identity, its credentials and its access tokens."""
         for credential in self._of(identity):
             self.revoke([credential])
             self.drop_credential(credential)
@@ -300,7 +347,9 @@ class Identities:
         self.revoke(gone)
         for credential in gone:
             self.drop_credential(credential)
-            self._invites.pop(credential.hash, None)
+            invite = self._invites.pop(credential.hash, None)
+            if invite is not None:
+                self._codes.pop(invite.code, None)
 
     def apply(self, change: Write) -> None:
         """Apply what another process of this house has stored. What was revoked stays revoked."""
@@ -339,22 +388,28 @@ class Identities:
             self._identities.setdefault(identity.id, identity)
             self.put_credential(credential)
 
-    def until_invalid(self, clock: Clock, credential: Credential, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call ``callback`` when a credential is revoked or expires. Returns an unsubscribe function."""
-        watchers = self._watchers.setdefault(credential.hash, [])
+    def until_invalid(
+        self, clock: Clock, credential: Credential, callback: Callable[[], None], *, renewable: bool = False
+    ) -> Callable[[], None]:
+        """Call ``callback`` when a credential is revoked or expires. Returns an unsubscribe function. ``renewable``:
+        not when an access token expires, because its client goes on with the next one."""
+        key, expires_at = credential.counted_as, credential.expires_at
+        if renewable and credential.oauth:
+            expires_at = None
+        watchers = self._watchers.setdefault(key, [])
         watchers.append(callback)
 
         def expired() -> None:
             if credential.expires_at is not None:  # an accepted invite no longer expires
                 callback()
 
-        timer = clock.call_at(credential.expires_at, expired) if credential.expires_at is not None else None
+        timer = clock.call_at(expires_at, expired) if expires_at is not None else None
 
         def stop() -> None:
             if callback in watchers:
                 watchers.remove(callback)
-            if not watchers and self._watchers.get(credential.hash) is watchers:
-                del self._watchers[credential.hash]
+            if not watchers and self._watchers.get(key) is watchers:
+                del self._watchers[key]
             if timer is not None:
                 timer.cancel()
 

@@ -27,6 +27,8 @@ class _Stored:
 class MemoryStore:
     """See ``Store``. Nothing survives the process. ``now``: the clock (ms) by which leases end."""
 
+    is_reachable = True
+
     def __init__(self, now: Now = standing) -> None:
         self._lock = threading.Lock()
         self._rooms: dict[str, _Stored] = {}

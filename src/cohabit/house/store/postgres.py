@@ -10,6 +10,7 @@ import secrets
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,8 +18,8 @@ import msgspec
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, OutcomeUnknown, RecordCorrupt, StorageFailed
 from cohabit.house.store.contract import NO_ROOM, SNAPSHOTS_KEPT, Row, Write, in_parts, named_in, not_held
-from cohabit.house.store.disk import make_folder, take_lock, unlock
-from cohabit.house.store.postgres_connections import Connections, Db, Lost, PgError, name_of
+from cohabit.house.store.disk import ID_FILE, make_folder, take_lock, unlock
+from cohabit.house.store.postgres_connections import Connections, Db, Lost, PgError, first_line, name_of
 from cohabit.house.store.postgres_schema import prepare
 from cohabit.house.store.tables import TABLES, TABLES_WITH_ROOM, Insert, Rows, StoredRow
 from cohabit.model.identity import Credential, Identity, Invite
@@ -26,8 +27,6 @@ from cohabit.model.refusals import REFUSALS_KEPT, Refusal
 
 log = logging.getLogger("cohabit")
 ROWS_PER_READ = 1000
-ID_FILE = "store-id"
-"""In the data folder. A house that starts again there takes over the leases of the one before at once."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _Kept = TypeVar("_Kept", Refusal, Identity, Credential, Invite)
@@ -58,21 +57,38 @@ join houses on (houses.house, houses.epoch) = (mine.house, mine.epoch)
 where until > clock_timestamp() for key share of houses
 """
 _BEGIN = """
-insert into houses values (%s, %s, clock_timestamp() + %s * interval '1 millisecond', nextval('epochs'))
+insert into houses (house, place, node, until, epoch)
+values (%s, %s, %s, clock_timestamp() + %s * interval '1 millisecond', nextval('epochs'))
 on conflict (house) do update set until = excluded.until returning epoch
 """
 _RENEW = """
 update houses set until = clock_timestamp() + %s * interval '1 millisecond' where house = %s and epoch = %s
 returning epoch
 """
-_ENDED = "until <= clock_timestamp() and house in (select house from leases where room = any(%s)) and house <> %s"
+# Not `= any`, which compares each row with each element once the statement is prepared: with 10,000 rooms that takes
+# seconds. This is hashed.
+AMONG = "room in (select unnest(%s::text[]))"
+_ENDED = f"until <= clock_timestamp() and house in (select house from leases where {AMONG}) and house <> %s"
 _DISCONNECT = f"""
 select pg_terminate_backend(pid) from pg_stat_activity join houses on application_name = %s || place
 where datname = current_database() and usename = current_user and place <> %s and {_ENDED}
+and place not in (select place from houses where until > clock_timestamp())
 """
 _TIDY = """
 delete from houses where house in
 (select house from houses where until < now() - interval '1 day' for update skip locked)
+"""
+# A place without connections was killed. One that was only paused has some, and may still ask what became of its last
+# commit.
+_KILLED = f"""
+select distinct place from houses where {_ENDED}
+and not exists (select from pg_stat_activity where datname = current_database() and application_name = %s || place)
+"""
+# A transaction locks its row before that of its house: one that is still under way is not waited for.
+_TIDY_COMMITS = """
+delete from commits where session in (
+    select session from commits where split_part(session, '/', 1) = any(%s)
+    and split_part(session, '/', 1) not in (select place from houses) for update skip locked)
 """
 _TAKE = """
 insert into leases select room, %s, nextval('epochs') from unnest(%s::text[]) as wanted (room) on conflict do nothing
@@ -85,10 +101,17 @@ class PostgresStore:
     ``folder``: the data folder of the house, which is locked.
     """
 
+    not_beside = "place in (select place from places)"
+    """The houses beside which this one cannot run: those of a cluster."""
+    why_not = (
+        "houses of a cluster are running on {}; stop them first, or start this one with houses_address and houses_key"
+    )
+
     def __init__(self, url: str, folder: Path | None = None, read_only: bool = False) -> None:
         self._connections = Connections(url, read_only)
         self.place = self._connections.place
         self._houses: set[str] = set()  # those that got leases here
+        self._has_session = False  # a row in the table ``commits``
         self._writing = threading.Lock()
         self._id = secrets.token_hex(8)
         self._lock_file: int | None = None
@@ -96,17 +119,23 @@ class PostgresStore:
             if folder is not None:
                 self._lock(folder)
             self._connections.place_id = self._id
-            with self._connections.reading() as db:
-                prepare(db, self.place, create=not read_only)
-                if not read_only:
-                    db.execute("delete from houses where place = %s", (self._id,))
-                    db.execute(_TIDY)
-                    db.execute("insert into commits values (%s, '')", (self._connections.session,))
+            # Twice if needed: a house that takes over from the one that ran here before ends all its connections.
+            self._connections.run(partial(self._begin_here, read_only))
         except BaseException as wrong:
             self.close()
             if isinstance(wrong, PgError):
                 raise self._failure("cannot be opened", wrong) from wrong
             raise
+
+    def _begin_here(self, read_only: bool, db: Db) -> None:
+        prepare(db, self.place, create=not read_only)
+        if not read_only:
+            db.execute("delete from houses where place = %s", (self._id,))
+            db.execute("delete from places where place = %s", (self._id,))
+            db.execute(_TIDY_COMMITS, ([self._id],))
+            db.execute(_TIDY)
+            db.execute("insert into commits values (%s, '') on conflict do nothing", (self._connections.session,))
+            self._has_session = True
 
     def _lock(self, folder: Path) -> None:
         try:
@@ -121,13 +150,17 @@ class PostgresStore:
                 f"{folder} cannot be used as a data folder ({wrong.strerror}); choose another one with --data"
             ) from wrong
 
+    @property
+    def is_reachable(self) -> bool:
+        return self._connections.outage.is_over
+
     # -- writing ----------------------------------------------------------------------------------
     def commit(self, writes: Sequence[Write]) -> None:
         if not any(write.lines or write.has_more_than_lines for write in writes):
             return
         with self._writing:
             try:
-                if any(write.has_more_than_lines for write in writes):
+                if any(map(self._needs_transaction, writes)):
                     self._connections.write(lambda db: self._write(db, writes))
                 else:
                     self._connections.write_at_once(lambda db, token: self._append(db, writes, token))
@@ -135,6 +168,10 @@ class PostgresStore:
                 raise OutcomeUnknown(f"{self.place} could not be reached: {unknown}") from unknown
             except PgError as wrong:
                 raise self._failure("could not be written", wrong, "; nothing was changed") from wrong
+
+    def _needs_transaction(self, write: Write) -> bool:
+        """Whether it takes more than the one statement that appends entries."""
+        return write.has_more_than_lines
 
     def _write(self, db: Db, writes: Sequence[Write]) -> None:
         self._check_holders(db, writes)
@@ -225,32 +262,47 @@ class PostgresStore:
 
     def _lease(self, db: Db, wanted: list[str], house: str, ms: int, epoch: int | None) -> dict[str, int]:
         if epoch is None:
-            own = db.execute(_BEGIN, (house, self._id, ms)).fetchone()
+            own = self._begin(db, house, "", ms)
+        elif (renewed := db.execute(_RENEW, (ms, house, epoch)).fetchone()) is not None:
+            own = renewed[0]
         else:
-            own = db.execute(_RENEW, (ms, house, epoch)).fetchone()
-        if own is None:
             return {}
         held = self._held(db, wanted, house)
         if len(held) < len(wanted):
             self._take(db, [room for room in wanted if room not in held], house)
             held = self._held(db, wanted, house)
-        return {NO_ROOM: own[0], **held}
+        return {NO_ROOM: own, **held}
+
+    def _begin(self, db: Db, house: str, node: str, ms: int) -> int:
+        """Returns the epoch of the house. Paused houses beside which this one cannot run are out: they would not learn
+        what it changes."""
+        with db.transaction():
+            _lock_leases(db)
+            others = f"place <> %s and {self.not_beside}"
+            live = db.execute(f"select from houses where until > clock_timestamp() and {others}", (self._id,))
+            if live.fetchone() is not None:
+                raise Conflict(self.why_not.format(self.place))
+            db.execute(f"delete from houses where {others}", (self._id,))
+            row = db.execute(_BEGIN, (house, self._id, node, ms)).fetchone()
+        assert row is not None
+        return int(row[0])
 
     def _held(self, db: Db, rooms: list[str], house: str) -> dict[str, int]:
-        return dict(db.execute("select room, epoch from leases where house = %s and room = any(%s)", (house, rooms)))
+        return dict(db.execute(f"select room, epoch from leases where house = %s and {AMONG}", (house, rooms)))
 
     def _take(self, db: Db, rooms: list[str], house: str) -> None:
         """Take the rooms that no live house has. Houses whose leases have ended are deleted with all their leases,
         which waits for the ends of their transactions."""
         with db.transaction():
-            # One at a time: otherwise the insert does not see that the house it waited for has just begun.
-            db.execute("select pg_advisory_xact_lock(hashtext('cohabit leases ' || current_schema()))")
+            _lock_leases(db)
+            killed = [place for (place,) in db.execute(_KILLED, (rooms, house, name_of("")))]
             db.execute(_DISCONNECT, (name_of(""), self._id, rooms, house))
             db.execute(f"delete from houses where {_ENDED}", (rooms, house))
+            db.execute(_TIDY_COMMITS, (killed,))
             db.execute(_TAKE, (house, rooms))
 
     def release(self, rooms: Sequence[str], house: str) -> None:
-        self._read("delete from leases where house = %s and room = any(%s) returning room", (house, list(rooms)))
+        self._read(f"delete from leases where house = %s and {AMONG} returning room", (house, list(rooms)))
 
     # -- reading ----------------------------------------------------------------------------------
     def rooms(self) -> list[str]:
@@ -381,7 +433,8 @@ class PostgresStore:
 
     def close(self) -> None:
         with self._writing:
-            if self._houses:
+            if self._has_session:
+                self._has_session = False
                 with suppress(CohabitError):  # their leases end by themselves
                     self._read("delete from houses where house = any(%s) returning house", (list(self._houses),))
                     self._read("delete from commits where session = %s returning session", (self._connections.session,))
@@ -391,9 +444,8 @@ class PostgresStore:
 
     def _failure(self, problem: str, wrong: PgError, then: str = "") -> CohabitError:
         """RECORD_CORRUPT if the database is damaged, STORAGE_FAILED if it cannot be used now."""
-        text = str(wrong).strip().partition("\n")[0]
         damaged = (wrong.sqlstate or "") in _DAMAGE
-        return (RecordCorrupt if damaged else StorageFailed)(f"{self.place} {problem}: {text}{then}")
+        return (RecordCorrupt if damaged else StorageFailed)(f"{self.place} {problem}: {first_line(wrong)}{then}")
 
 
 _DAMAGE = ("XX001", "XX002", "42P01", "42703")
@@ -412,6 +464,11 @@ def _insert(db: Db, table: str, rows: Iterable[tuple[Any, ...]], conflict: str =
         arrays = ", ".join(f"%s::{kind}[]" for kind in TABLES[table].types)
         ending = f" on conflict {conflict}" if conflict else ""
         db.execute(f"insert into {table} select * from unnest({arrays}){ending}", columns)
+
+
+def _lock_leases(db: Db) -> None:
+    """Until the end of the transaction. Else an insert does not see that the house it waited for has just begun."""
+    db.execute("select pg_advisory_xact_lock(hashtext('cohabit leases ' || current_schema()))")
 
 
 def _rows(db: Db, sql: str, args: tuple[Any, ...]) -> list[Any]:

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias, TypeVar
 
 from cohabit.errors import BadArgs, StorageFailed
+from cohabit.house.store.outage import Outage
 
 try:
     import psycopg
@@ -40,6 +41,11 @@ class Lost(Exception):
     """The connection was lost, and it is not known whether the last transaction was committed."""
 
 
+def first_line(wrong: psycopg.Error) -> str:
+    """What an error says, without the details of each address that was tried."""
+    return str(wrong).strip().partition("\n")[0]
+
+
 def name_of(place: str) -> str:
     """The name by which the server knows the connections of one store."""
     return f"cohabit {place}"
@@ -47,7 +53,8 @@ def name_of(place: str) -> str:
 
 class Connections:
     """``write`` is called by one thread at a time, the rest by any. ``place_id``: of the store whose connections
-    these are. ``session`` has a row in the table ``commits``. Once ``giving_up``, nothing is waited for."""
+    these are. ``session`` has a row in the table ``commits``, until this place is closed or taken over from. Once
+    ``giving_up``, nothing is waited for."""
 
     def __init__(self, url: str, read_only: bool = False) -> None:
         try:
@@ -58,7 +65,7 @@ class Connections:
         self._info = make_conninfo(url, **{name: value for name, value in _OPTIONS.items() if name not in given})
         self._read_only = read_only
         self.place_id = ""
-        self.session = secrets.token_hex(8)
+        self._session = secrets.token_hex(8)
         self.giving_up = threading.Event()
         self._writer: Db | None = None
         self._idle: list[Db] = []
@@ -66,10 +73,29 @@ class Connections:
         self._free = threading.Semaphore(READERS)
         self._closed = False
         self._is_down = False
+        self._has_answered = False  # before that, the error of whoever opens the store says it
+        self.outage = Outage(self.place, "cannot be reached", "answers again")
 
-    def _connect(self) -> Db:
+    @property
+    def session(self) -> str:
+        """It begins with the place, so that those of a place that is gone can be told from others."""
+        return f"{self.place_id}/{self._session}"
+
+    def connect(self) -> Db:
+        """A new connection, which the caller closes."""
         if self._closed:
             raise StorageFailed(f"{self.place} was closed")
+        try:
+            db = self._connect()
+        except psycopg.OperationalError as away:
+            if self._has_answered:
+                self.outage.failed(first_line(away))
+            raise
+        self._has_answered = True
+        self.outage.over()
+        return db
+
+    def _connect(self) -> Db:
         db = psycopg.connect(self._info, application_name=name_of(self.place_id), autocommit=True)
         try:
             for name, value in _SERVER_OPTIONS.items():
@@ -89,7 +115,7 @@ class Connections:
         with self._free:
             with self._lock:
                 db = self._idle.pop() if self._idle and not self._closed else None
-            db = db or self._connect()
+            db = db or self.connect()
             try:
                 yield db
             except BaseException:
@@ -178,7 +204,7 @@ class Connections:
 
     def _writing_connection(self) -> Db:
         if self._writer is None or self._writer.closed:
-            self._writer = self._connect()
+            self._writer = self.connect()
         return self._writer
 
     def _roll_back(self) -> None:
@@ -206,13 +232,17 @@ class Connections:
                 # For update: it waits for the end of the transaction if that is still under way.
                 row = db.execute("select token from commits where session = %s for update", (self.session,)).fetchone()
                 self._is_down = False
-                return row is not None and bool(row[0] == token)
+                if row is not None:
+                    return bool(row[0] == token)
+                why = "another house has taken over"  # and has removed the row
+                break
             except psycopg.Error as wrong:
                 self._drop_writer()
-                why = str(wrong).strip().partition("\n")[0]
+                why = first_line(wrong)
             if self.giving_up.wait(PAUSE_S):
                 self._is_down = True
-                raise Lost(f"{why}; it is not known whether the last changes were written")
+                break
+        raise Lost(f"{why}; it is not known whether the last changes were written")
 
     # -- closing ----------------------------------------------------------------------------------
     def close(self) -> None:

@@ -48,7 +48,32 @@ def _to_1(db: "Connection[Any]") -> None:
         db.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[["Connection[Any]"], None], ...] = (_to_1,)
+_TABLES_OF_A_CLUSTER = (
+    # Only houses of a cluster have a row. ``applied``: up to which change all its processes know them.
+    """create table places (
+        place text primary key, address text not null, applied bigint not null,
+        is_draining boolean not null default false, opened timestamptz not null default now())""",
+    "alter table houses add column node text not null default ''",
+    "create index on houses (place)",
+    "alter table leases add column travels boolean not null default false",
+    # The place that should open a room that nobody has.
+    """create table wanted (room text collate "C" primary key, place text not null)""",
+    """create table changes (
+        seq bigint primary key, place text not null, house text not null, at timestamptz not null, body bytea not null)
+    """,
+    # One row. A transaction that adds changes locks it until its end, so the numbers are in the order of the commits.
+    "create table changes_end (last bigint not null, removed bigint not null)",
+    "insert into changes_end values (0, 0)",
+)
+
+
+def _to_2(db: "Connection[Any]") -> None:
+    """Several houses as a cluster: where they are, and a log of what all of them have to know."""
+    for statement in _TABLES_OF_A_CLUSTER:
+        db.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[["Connection[Any]"], None], ...] = (_to_1, _to_2)
 """Each makes a database of one schema one of the next. A new database goes through all of them."""
 SCHEMA = len(MIGRATIONS)
 

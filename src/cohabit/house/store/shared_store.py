@@ -25,6 +25,8 @@ T = TypeVar("T")
 class SharedStore:
     """See the module. ``node``: the name of this process."""
 
+    is_reachable = True  # the front knows
+
     def __init__(self, path: str, node: str) -> None:
         self._path = path
         self._node = node
@@ -104,8 +106,16 @@ class SharedStore:
     def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
         return self._ask(dict[str, int], "lease", rooms, house, ms, epoch)
 
+    def begin(self, house: str, node: str, ms: int) -> int:
+        """See ``ClusterStore``."""
+        return self._ask(int, "begin", house, node, ms)
+
     def release(self, rooms: Sequence[str], house: str) -> None:
         self._ask(type(None), "release", rooms, house)
+
+    def release_for(self, rooms: Sequence[str], house: str, place: str) -> None:
+        """See `ClusterStore`."""
+        self._ask(type(None), "release_for", rooms, house, place)
 
     def backup(self, path: str) -> None:
         self._ask(type(None), "backup", path)

@@ -12,13 +12,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from cohabit.errors import CohabitError, RecordCorrupt, StorageFailed
+from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, StorageFailed
 from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write, in_parts, named_in
-from cohabit.house.store.disk import make_folder, sync_folder, take_lock, unlock
+from cohabit.house.store.disk import ID_FILE, make_folder, sync_folder, take_lock, unlock
 from cohabit.house.store.local_leases import LocalLeases, Now, standing
 from cohabit.house.store.save_files import delete_saves, saves_in
 from cohabit.house.store.sqlite_opening import (
     DATABASE_NAME,
+    MOVED_NAME,
     OVERWRITES,
     ROWS_PER_INSERT,
     connect,
@@ -42,14 +43,18 @@ class SQLiteStore:
     """See ``Store``.
 
     With ``lock`` it creates the folder if needed and locks it. Without ``lock`` it opens the database read-only, even
-    while a house is running. ``now``: the clock (ms) by which leases end.
+    while a house is running. ``now``: the clock (ms) by which leases end. ``to_fill``: it may be a folder that a house
+    was moved from, because one is moved there now.
     """
 
-    def __init__(self, folder: Path, lock: bool = True, now: Now = standing) -> None:
+    is_reachable = True
+
+    def __init__(self, folder: Path, lock: bool = True, now: Now = standing, *, to_fill: bool = False) -> None:
         self.folder = folder
         self.path = folder / DATABASE_NAME
         self.place = str(folder)
         self._read_only = not lock
+        self._to_fill = to_fill
         self._writing = threading.Lock()
         self._reading = threading.Lock()  # separate connection, so reads never wait for a sync
         self._leases = LocalLeases(now)
@@ -69,6 +74,8 @@ class SQLiteStore:
                 make_folder(self.folder)
                 self._lock_file = take_lock(self.folder)
                 undo.callback(self._unlock)
+                if not self._to_fill:
+                    self._refuse_what_is_elsewhere()
             prepare(self.path, create=not self._read_only)
             self._db = undo.enter_context(closing(self._connect()))
             self._reader = undo.enter_context(closing(self._connect()))
@@ -76,6 +83,21 @@ class SQLiteStore:
                 migrate(self._db)
                 self._adopt_files()
             undo.pop_all()
+
+    def _refuse_what_is_elsewhere(self) -> None:
+        """Nobody who forgets where the data of the house is gets an empty house in its place."""
+        if self.path.exists():
+            return
+        if self.path.with_name(MOVED_NAME).exists():
+            raise Conflict(
+                f"the house in {self.folder} was moved elsewhere with `cohabit move`; start it there (--store, or "
+                "COHABIT_STORE), or use another folder"
+            )
+        if (self.folder / ID_FILE).exists():
+            raise BadArgs(
+                f"the house in {self.folder} keeps its data in PostgreSQL; give the address with --store or "
+                "COHABIT_STORE, or use another folder"
+            )
 
     def _connect(self) -> sqlite3.Connection:
         return connect_read_only(self.path) if self._read_only else connect(self.path)
@@ -315,7 +337,7 @@ class SQLiteStore:
     def taking(self) -> Iterator[Rows]:
         yield partial(_all_rows, self._reader)
         self.close()
-        self.path.replace(_unused(self.path.with_name(f"{DATABASE_NAME}.moved")))
+        self.path.replace(_unused(self.path.with_name(MOVED_NAME)))
         sync_folder(self.folder)
 
     @contextmanager

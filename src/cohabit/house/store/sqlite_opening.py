@@ -11,6 +11,8 @@ from cohabit.house.store.contract import identities_in
 from cohabit.house.store.disk import sync_folder
 
 DATABASE_NAME = "cohabit.db"
+MOVED_NAME = f"{DATABASE_NAME}.moved"
+"""The database of a house that was moved elsewhere."""
 ROWS_PER_INSERT = 100
 OVERWRITES = "overwrites"
 """In a database that was made when deleted data was not overwritten yet, this key is missing until ``scrub``."""

@@ -16,7 +16,7 @@ from cohabit.house.store.group_commit import GroupCommit
 
 READS = frozenset((
     "rooms", "snapshots", "lines", "head", "size", "refusals", "identities", "credentials", "invites", "rooms_naming",
-    "profile", "egress", "saves", "save", "lease", "release", "backup", "scrub",
+    "profile", "egress", "saves", "save", "lease", "release", "release_for", "begin", "backup", "scrub",
 ))  # fmt: skip
 
 

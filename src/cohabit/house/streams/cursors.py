@@ -8,6 +8,8 @@ import re
 from functools import lru_cache
 from hashlib import blake2b
 
+from msgspec.json import encode
+
 from cohabit.errors import BadArgs
 
 _FORM = re.compile("[0-9a-f]{16}")
@@ -29,6 +31,12 @@ def _mixed(prepared: blake2b, half: int) -> int:
     hashed = prepared.copy()
     hashed.update(half.to_bytes(4, "big"))
     return int.from_bytes(hashed.digest(), "big")
+
+
+def secret_for(secret: str, *what: str | int | None) -> str:
+    """The secret for other cursors than those of events. With a shared one, a command would decrypt the cursors of
+    another, or it would show that two of them are of the same number."""
+    return blake2b(encode(what), key=bytes.fromhex(secret), digest_size=16).hexdigest()
 
 
 @lru_cache(maxsize=256)  # the frames of one entry for different members have the same cursor

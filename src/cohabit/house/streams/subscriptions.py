@@ -96,6 +96,7 @@ class Subscription:
         "source",
         "through",
         "views",
+        "watching",
     )  # fmt: skip
 
     def __init__(
@@ -108,13 +109,15 @@ class Subscription:
         backlog: AsyncIterator[bytes] | None = None,
         deliver: Deliver | None = None,
         leaves: bool = True,
+        watching: bool = False,
     ) -> None:
         """``leaves``: the frames are sent to the client, and counted. Else the reader only learns from them that
-        something has changed."""
+        something has changed. ``watching``: the reader is a page, which leaves the seat to the agent that plays it."""
         self.source = source
         self.member = member
         self.credential = credential
         self.views = views
+        self.watching = watching
         self.held: frozenset[Capability] = frozenset()  # the capabilities last sent to the reader
         self.through: SeatId | None = None  # the seat that it looked through at that time
         self.eye: Eye | None = None  # its eye at that time

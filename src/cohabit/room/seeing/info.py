@@ -16,6 +16,7 @@ from cohabit.room.play.seats import can_sit
 from cohabit.room.play.turn_order import ends_turns
 from cohabit.room.seeing.looking import watch_only
 from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState, handle_of
+from cohabit.room.timers import next_game_begins, seconds_until, turn_ends
 from cohabit.world import World
 
 C = Capability
@@ -99,6 +100,8 @@ class SessionInfo(Struct, omit_defaults=True):
     turn_order: list[str] | None = None
     current_turn: str | None = None
     turn_ends_utc: str | None = None
+    turn_seconds_left: int | None = None  # until the time limit of the turn, round or step ends
+    next_game_seconds: int | None = None  # until the next game begins by itself
     paused: bool = False
     speed: str | None = None
     tick: int = 0
@@ -114,7 +117,8 @@ def session_info(ctx: Context) -> SessionInfo:
     """This room: its world, its members and seats, and whose turn it is."""
     state = ctx.state
     holder = state.turn_holder
-    ends = state.turn_started + state.turn_ms if state.turn_ms is not None and ctx.room.to_move() else None
+    over = ctx.room.is_over()
+    ends, again = None if over else turn_ends(state), next_game_begins(state)
     return SessionInfo(
         room=state.id,
         world=state.world,
@@ -126,15 +130,17 @@ def session_info(ctx: Context) -> SessionInfo:
         members=roster_of(ctx.room, ctx.member) if C.READ_ROSTER in ctx.member.held else [],
         seats=[s.id for s in state.seats],
         to_move=ctx.room.movers(),
-        over=ctx.room.is_over(),
+        over=over,
         turn_order=[handle_of(member) for member in state.turn_order] if holder is not None else None,
         current_turn=handle_of(holder) if holder is not None else None,
         turn_ends_utc=utc(ends) if ends is not None else None,
+        turn_seconds_left=seconds_until(ends, ctx.at) if ends is not None else None,
+        next_game_seconds=seconds_until(again, ctx.at) if again is not None else None,
         paused=state.paused,
         speed=state.speed if ctx.room.pace == "clock" else None,
         tick=state.tick,
         game=state.games,
-        front_end=bool(ctx.room.world.spec.front_end),
+        front_end=ctx.room.world.spec.has_front_end,
         is_played=ctx.room.world.spec.seat_range[1] > 0,
         archived=state.archived,
         notice=ctx.room.notice,

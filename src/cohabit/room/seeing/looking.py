@@ -17,7 +17,7 @@ from cohabit.room.play.turn_order import ends_turns
 from cohabit.room.seeing.shown import LONG_VIEW, ShownView
 from cohabit.room.seeing.view import YOUR_TURN, next_game_text
 from cohabit.room.state import Member, handle_of
-from cohabit.room.timers import next_game_begins, turn_ends
+from cohabit.room.timers import next_game_begins, seconds_until, turn_ends
 from cohabit.world import Pace, World, overridden, overrides
 
 C = Capability
@@ -26,6 +26,7 @@ HOW_TO_READ = (
     ": = replaces the line that begins alike, + is new, - is gone (-3: with the two after it), ! happened again; the "
     "rest is as it was."
 )
+UNKNOWN_VIEW = "is not known any more, so this is all of it."
 LINES_BELOW = "The lines below the world's (= is replaced, + is new, - is gone):"
 END_TURN = "`turn_advance` ends your turn."
 CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
@@ -132,7 +133,7 @@ def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
     if before is not None:
         _only_changes(reply, since, before, room.world)
     elif since:
-        reply.text = f"View {one_line(since)[:MAX_ID]} is not known any more, so this is all of it.\n{text}"
+        reply.text = f"View {one_line(since)[:MAX_ID]} {UNKNOWN_VIEW}\n{text}"
     if says_turn and YOUR_TURN in text.split("\n") and YOUR_TURN not in reply.text:
         reply.text += f"\n{YOUR_TURN}"
     _add_times(reply, ctx)
@@ -159,16 +160,12 @@ def _add_times(reply: ViewReply, ctx: Context) -> None:
     """How much time is left. It is no part of the view, or each view would differ from the one before."""
     ends, again = turn_ends(ctx.state), next_game_begins(ctx.state)
     if ends is not None and not reply.over:
-        reply.turn_seconds_left = _seconds_until(ends, ctx.at)
+        reply.turn_seconds_left = seconds_until(ends, ctx.at)
         reply.text += f"\nTime left: {reply.turn_seconds_left} s."
     if again is not None:
-        reply.next_game_seconds = _seconds_until(again, ctx.at)
+        reply.next_game_seconds = seconds_until(again, ctx.at)
         text = reply.text.replace(next_game_text(ctx.state.rematch_ms), "")
         reply.text = f"{text}\nNext game in {reply.next_game_seconds} s."
-
-
-def _seconds_until(then: int, at: int) -> int:
-    return max(-((at - then) // 1000), 0)  # rounded up
 
 
 def _is_news(heading: str) -> bool:

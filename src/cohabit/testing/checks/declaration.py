@@ -128,6 +128,27 @@ def check_words(trial: Trial) -> str:
     return f"{len(trial.commands)} actions and queries, all described"
 
 
+KEYS_OF_THE_PAGE = ("?", "Escape", "Tab")
+KEY_NAMES = ("Enter", "Backspace", "Delete", "Home", "End", "PageUp", "PageDown", "Insert")
+
+
+def check_keys(trial: Trial) -> str:
+    """Every key stands for an action that exists, with arguments that it takes, and is named as browsers name it."""
+    commands = {command.name: command for command in trial.commands if command.records}
+    for key, action in trial.world.keys.items():
+        if key in KEYS_OF_THE_PAGE:
+            raise CheckFailed(f"keys: {key!r} is a key of the page; choose another one")
+        if not (len(key) == 1 or key in KEY_NAMES or key in [f"Arrow{way}" for way in ("Up", "Right", "Down", "Left")]):
+            raise CheckFailed(f"keys: {key!r} is no key; write it as KeyboardEvent.key has it: a, ArrowUp, Enter")
+        if action.name not in commands:
+            raise CheckFailed(f"keys: {key!r} stands for {action.name!r}, which is no action")
+        try:
+            commands[action.name].check(dict(action.parameters))
+        except CohabitError as wrong:
+            raise CheckFailed(f"keys: {key!r} stands for {action.text}, which is refused: {wrong.message}") from None
+    return f"{len(trial.world.keys)} keys" if trial.world.keys else "none"
+
+
 def check_source(trial: Trial) -> str:
     """The source uses no clock, no random generator except Stream, no threads, and never iterates over a set."""
     module = sys.modules[type(trial.world).__module__]

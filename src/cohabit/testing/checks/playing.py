@@ -1,6 +1,10 @@
 """Checks of random play: turns, legal actions, rewards, values without text, refusals and endings, what is offered to
 trainers, and what the world does to its process."""
 
+import math
+from collections.abc import Mapping
+from typing import Any
+
 from cohabit.errors import BadArgs
 from cohabit.model.action import Action
 from cohabit.registry import make_world
@@ -58,6 +62,33 @@ def check_data(trial: Trial) -> str:
     """observe_data() gives the values of observe()."""
     trial.first_problem("data")
     return "the same values" if overrides(trial.world, "observe_data") else "always with the text"
+
+
+def check_scene(trial: Trial) -> str:
+    """scene() gives layers by name, each a JSON value."""
+    if not overrides(trial.world, "scene"):
+        return "none"
+    for play in trial.plays:
+        for eye in play.eyes():
+            with Watched():
+                layers = play.room.world.scene(eye)
+            for name, layer in layers.items():
+                problem = _not_json({name: layer})
+                if problem:
+                    raise CheckFailed(f"the layer {name!r} of scene() is no JSON value: {problem}")
+    return "layers of JSON values"
+
+
+def _not_json(value: Any) -> str:
+    """Why a value is none that JSON has; empty if it is one."""
+    if isinstance(value, Mapping):
+        wrong = next((name for name in value if not isinstance(name, str)), None)
+        return f"{wrong!r} is a name" if wrong is not None else next(filter(None, map(_not_json, value.values())), "")
+    if isinstance(value, list | tuple):
+        return next(filter(None, map(_not_json, value)), "")
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{value} is no number"
+    return "" if value is None or isinstance(value, str | int | float | bool) else f"a {type(value).__name__}"
 
 
 def check_refusals(trial: Trial) -> str:

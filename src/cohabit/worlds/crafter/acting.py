@@ -62,6 +62,19 @@ def why_not(land: Land, player: Player, action: int, fighting: bool) -> Failure 
     return None if land.material[target] in rules.PLAYERS_WALK else ("blocked", land.material[target])
 
 
+def has_effect(land: Land, player: Player, action: int, fighting: bool) -> bool:
+    """Whether the step with this action differs from one in which the player does nothing, if nobody else acts before
+    it. A search in grass may: it finds something in one of ten cases."""
+    if action == rules.SLEEP:
+        return player.energy < rules.MOST and not player.sleeping
+    if player.sleeping and player.energy < rules.MOST:
+        return False  # it sleeps on, whatever it does
+    if action in rules.DIRECTIONS and (player.dx, player.dy) == rules.DIRECTIONS[action]:
+        target = in_front(land, player)
+        return land.at[target] is None and land.material[target] in rules.PLAYERS_WALK
+    return why_not(land, player, action, fighting) is None
+
+
 def _why_not_do(land: Land, player: Player, fighting: bool) -> Failure | None:
     target = in_front(land, player)
     thing = land.at[target]

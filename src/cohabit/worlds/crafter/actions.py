@@ -6,7 +6,10 @@ from msgspec import Struct
 
 from cohabit.model.action import Action
 from cohabit.world import ActionSpec, Outcome, Seat
-from cohabit.worlds.crafter.rules import ACTIONS, ITEMS, MAKE, MATERIALS, PLACE
+from cohabit.worlds.crafter.acting import has_effect
+from cohabit.worlds.crafter.game import Game
+from cohabit.worlds.crafter.player import Player
+from cohabit.worlds.crafter.rules import ACTIONS, ITEMS, MAKE, MATERIALS, NOOP, PLACE
 
 _DESCRIPTIONS = {
     "noop": "Do nothing for a step.",
@@ -46,6 +49,12 @@ def action_specs(run: Callable[[Seat, int], Outcome]) -> list[ActionSpec]:
         ActionSpec(name=name, run=called(number), description=_description(number, name), args=NoArguments)
         for number, name in enumerate(ACTIONS)
     ]
+
+
+def useful_actions(game: Game, player: Player) -> list[Action]:
+    """`noop`, and the actions that have an effect now. A player sees everything that this depends on."""
+    numbers = [n for n in range(NOOP + 1, len(ACTIONS)) if has_effect(game.land, player, n, game.fighting)]
+    return [NOOP_ACTION, *(LEGAL[number] for number in numbers)]
 
 
 LEGAL: list[Action] = [Action(name) for name in ACTIONS]

@@ -14,9 +14,19 @@ from cohabit.worlds.crafter.creatures import UPDATES, nearest
 from cohabit.worlds.crafter.draws import Draws
 from cohabit.worlds.crafter.land import BORDER, Land
 from cohabit.worlds.crafter.player import Player
-from cohabit.worlds.crafter.rules import ACTIVE_DISTANCE, BALANCE_EVERY, CREATURES_WALK, NIGHT, NOOP, daylight
+from cohabit.worlds.crafter.rules import (
+    ACTIVE_DISTANCE,
+    BALANCE_EVERY,
+    CREATURES_WALK,
+    NIGHT,
+    NOOP,
+    VIEW_HEIGHT,
+    VIEW_WIDTH,
+    daylight,
+)  # fmt: skip
 from cohabit.worlds.crafter.terrain import first_creatures, make_terrain
 from cohabit.worlds.crafter.trade import Trade
+from cohabit.worlds.seen_map import SeenMap
 
 LENGTH = 10_000
 """Steps of a game, unless somebody says otherwise."""
@@ -34,6 +44,7 @@ class Game:
         self.step_number = 0
         self.daylight = daylight(0)
         self.players: list[Player] = []  # also those who have left or died
+        self.seen: list[SeenMap] = []  # what each of them has seen of the land
 
     @classmethod
     def new(cls, draws: Draws, players: int = 1, size: tuple[int, int] = (64, 64), fighting: bool = False) -> "Game":
@@ -55,11 +66,25 @@ class Game:
         if player is None:
             player = Player(number=len(self.players))
             self.players.append(player)
+            self.seen.append(SeenMap((self.land.width, self.land.height)))
         player.x, player.y, player.cell = x, y, self.land.cell(x, y)
         player.removed = False
         self.land.at[player.cell] = player
         self.land.enter(player)
+        self.look_around(player)
         return player
+
+    def look_around(self, player: Player) -> None:
+        """The player remembers what it sees now."""
+        land, left, up = self.land, VIEW_WIDTH // 2, VIEW_HEIGHT // 2
+        self.seen[player.number].see(
+            land.materials().T,
+            max(0, player.x - left),
+            max(0, player.y - up),
+            min(land.width, player.x + left + 1),
+            min(land.height, player.y + up + 1),
+            self.step_number,
+        )
 
     def remove_player(self, player: Player) -> None:
         """Take a player off the map."""
@@ -122,3 +147,4 @@ class Game:
             draws.night()
         for player in players:
             player.end_step()
+            self.look_around(player)

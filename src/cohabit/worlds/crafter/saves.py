@@ -13,6 +13,7 @@ from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.land import Land, Thing
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import COW, FIRST_HEALTH, ITEMS, MATERIALS, MOST, SKELETON, ZOMBIE, daylight
+from cohabit.worlds.seen_map import SavedMap, SeenMap
 
 MAX_SIZE = 96  # cells per side
 MAX_PLAYERS_EVER = 1000  # who have been in a game, also those who have left
@@ -50,6 +51,8 @@ class SavedGame(Struct, forbid_unknown_fields=True):
     # In the order of entering, with their creatures as numbers of things:
     chunks: Annotated[list[tuple[int, list[int]]], Meta(max_length=MAX_SIZE)]
     players: Annotated[list[Player], Meta(max_length=MAX_PLAYERS_EVER)]
+    # What each of them has seen of the land; none in older saves:
+    seen: Annotated[list[SavedMap], Meta(max_length=MAX_PLAYERS_EVER)] = []
 
 
 def save_game(game: Game) -> SavedGame:
@@ -70,6 +73,7 @@ def save_game(game: Game) -> SavedGame:
             for chunk in land.chunks.values()
         ],
         game.players,
+        [seen.save() for seen in game.seen],
     )
 
 
@@ -103,6 +107,11 @@ def load_game(saved: SavedGame) -> Game:
     for number, player in enumerate(saved.players):
         _seat(land, player, number)
         game.players.append(player)
+        game.seen.append(SeenMap(saved.size))
+    if saved.seen and len(saved.seen) != len(game.players):
+        raise GameRejected("this is not a save of Crafter: it has not one map for each player")
+    for seen, kept in zip(game.seen, saved.seen, strict=False):
+        seen.load(kept, len(MATERIALS))
     return game
 
 

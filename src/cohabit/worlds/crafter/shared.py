@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from inspect import cleandoc
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -12,18 +12,20 @@ from numpy.typing import NDArray
 
 from cohabit.bodies import BodyState, DepartMode, EmbodiedWorld
 from cohabit.errors import GameRejected
+from cohabit.model.action import Action
 from cohabit.model.observation import Goal, Observation
 from cohabit.model.record import Told
 from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.world import ActionSpec, Arrival, Outcome, Range, Standing, WorldSpec, action
 from cohabit.worlds.crafter import bodies, saves, trade
-from cohabit.worlds.crafter.actions import action_specs
+from cohabit.worlds.crafter.actions import action_specs, useful_actions
 from cohabit.worlds.crafter.arrays import array_of, nothing
 from cohabit.worlds.crafter.drawing.map import map_scene
 from cohabit.worlds.crafter.drawing.scene import player_scene
 from cohabit.worlds.crafter.draws import KeyedDraws
 from cohabit.worlds.crafter.events import death_text, outcome_text
 from cohabit.worlds.crafter.game import Game
+from cohabit.worlds.crafter.layers import everything_layers, player_layers, shared_layers
 from cohabit.worlds.crafter.observing import changes_between, crowd_observation, inventory_of, observation_of
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.repeats import Repeats
@@ -65,8 +67,8 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
     """
 
     spec = WorldSpec(
-        name="crafter_shared", version=4, title="Crafter, shared", seats=(0, MAX_PLAYERS), pace="rounds",
-        show_legal=False, examples=True,
+        name="crafter_shared", version=5, title="Crafter, shared", seats=(0, MAX_PLAYERS), pace="rounds",
+        show_legal=False, examples=True, front_end="crafter.html",
     )  # fmt: skip
 
     travel = TRAVEL
@@ -258,6 +260,9 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
     def actions(self) -> Sequence[ActionSpec]:
         return [*action_specs(self._choose), *super().actions()]
 
+    def useful(self, seat: Seat) -> Sequence[Action]:
+        return useful_actions(self.game, self._player(seat.id))
+
     def _choose(self, by: Seat, choice: int | Trade) -> Outcome:
         self._check_alive(by)
         before = self.chosen.get(by.id)
@@ -331,6 +336,9 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
     def observe_data(self, eye: Eye) -> Observation:
         return self._observation(eye, with_text=False)
 
+    def _map_of(self, eye: Eye) -> Player | None:
+        return self._player(eye.seat) if eye.seat is not None and eye.sees != "public" else None
+
     def _observation(self, eye: Eye, with_text: bool) -> Observation:
         if eye.seat is not None and eye.sees != "public":
             return observation_of(self.game, self._player(eye.seat), with_text, has_chosen=eye.seat in self.chosen)
@@ -346,6 +354,13 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
         if eye.seat is not None and eye.sees == "own":
             return player_scene(self.game, self._player(eye.seat))
         return None
+
+    def scene(self, eye: Eye) -> Mapping[str, Any]:
+        # What somebody has unlocked is public: the scoreboard says it of each player.
+        goals = {"mode": self.goals_mode, "unlocked": [ACHIEVEMENTS[number] for number in self.unlocked]}
+        if eye.seat is not None and eye.sees != "public":
+            return player_layers(self.game, self._player(eye.seat)) | {"goals": goals}
+        return (everything_layers(self.game) if eye.sees == "all" else shared_layers()) | {"goals": goals}
 
     def array(self, eye: Eye, form: str) -> NDArray[np.uint8]:
         if eye.seat is None or eye.sees == "public":

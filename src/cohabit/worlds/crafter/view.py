@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from cohabit.worlds.crafter.land import Land, Thing
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import ARROW, MATERIALS, NAMES, PLANT, VIEW_HEIGHT, VIEW_WIDTH
+from cohabit.worlds.seen_map import Letters
 
 LETTERS = " ~.#:'T!cidtf"
 """One letter for each material, in the order of ``MATERIALS``."""
@@ -15,6 +16,11 @@ ME = "@"
 _THING_LETTERS = {"cow": "C", "zombie": "Z", "skeleton": "S", "plant": "P", "ripe plant": "R", "bundle": "B"}
 MATERIAL_OF = dict(zip(LETTERS, MATERIALS, strict=True))
 _TO_LETTERS = bytes(LETTERS.encode()) + bytes(256 - len(LETTERS))
+SEEN_LETTERS = Letters(
+    LETTERS, {letter: name for letter, name in MATERIAL_OF.items() if name},
+    frozenset(material for material, name in enumerate(MATERIALS) if name in ("grass", "sand", "path")),
+)  # fmt: skip
+"""How the map of what a player has seen is drawn; one can go on from where one can walk."""
 _ARROWS = {(-1, 0): "arrow left", (1, 0): "arrow right", (0, -1): "arrow up", (0, 1): "arrow down"}
 
 
@@ -58,3 +64,8 @@ def _name(thing: Thing | Player) -> str:
     if thing.kind == PLANT and thing.ripe:
         return "ripe plant"
     return NAMES[thing.kind]
+
+
+def is_in_view(player: Player, other: Player) -> bool:
+    """Whether a player sees another one, or itself."""
+    return abs(other.x - player.x) <= VIEW_WIDTH // 2 and abs(other.y - player.y) <= VIEW_HEIGHT // 2

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -11,18 +11,21 @@ from numpy.typing import NDArray
 from cohabit.errors import GameRejected
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-from cohabit.world import ActionSpec, ArraySpec, Eye, Outcome, Range, Seat, SeatId, Standing, World, WorldSpec
+from cohabit.world import ActionSpec, ArraySpec, Eye, Outcome, Range, Seat, SeatId, Standing, World, WorldSpec, query
 from cohabit.worlds.crafter import saves
-from cohabit.worlds.crafter.actions import LEGAL, NOOP_ACTION, action_specs
+from cohabit.worlds.crafter.actions import LEGAL, NOOP_ACTION, action_specs, useful_actions
 from cohabit.worlds.crafter.arrays import array_forms, array_of
 from cohabit.worlds.crafter.drawing.figures import colour_of
 from cohabit.worlds.crafter.drawing.scene import player_scene
 from cohabit.worlds.crafter.draws import KeyedDraws, StockDraws
 from cohabit.worlds.crafter.events import action_text
 from cohabit.worlds.crafter.game import Game
+from cohabit.worlds.crafter.layers import key_actions, player_layers
 from cohabit.worlds.crafter.observing import changes_between, observation_of
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS
+from cohabit.worlds.crafter.view import SEEN_LETTERS
+from cohabit.worlds.seen_map import ExploredMap, no_map
 
 Length = Annotated[int, Range(1, 1_000_000, "steps until the game ends")]
 Side = Annotated[int, Range(9, saves.MAX_SIZE, "cells per side of the map")]
@@ -30,6 +33,9 @@ Side = Annotated[int, Range(9, saves.MAX_SIZE, "cells per side of the map")]
 
 class CrafterWorld(World):
     """What Crafter for one player and for many have in common."""
+
+    game: Game
+    keys = key_actions()
 
     def legal(self, seat: Seat) -> Sequence[Action]:
         return LEGAL
@@ -42,6 +48,18 @@ class CrafterWorld(World):
 
     def arrays(self) -> Mapping[str, ArraySpec]:
         return array_forms()
+
+    @query()
+    def map(self, eye: Eye) -> ExploredMap:
+        """What you have seen so far, when, and where the unseen begins."""
+        player, land = self._map_of(eye), self.game.land
+        if player is None:
+            return no_map((land.width, land.height), self.game.step_number)
+        return self.game.seen[player.number].explored(SEEN_LETTERS, self.game.step_number, (player.x, player.y))
+
+    def _map_of(self, eye: Eye) -> Player | None:
+        """Whose map an eye sees."""
+        raise NotImplementedError
 
     @classmethod
     def summary(cls, means: Mapping[str, float]) -> Mapping[str, float]:
@@ -79,7 +97,10 @@ class Crafter(CrafterWorld):
     tenth of each change in health.
     """
 
-    spec = WorldSpec(name="crafter", title="Crafter", seats=1, seat_names=("player",), quick=True, show_legal=False)
+    spec = WorldSpec(
+        name="crafter", version=2, title="Crafter", seats=1, seat_names=("player",), quick=True, show_legal=False,
+        front_end="crafter.html",
+    )  # fmt: skip
 
     def __init__(
         self, length: Length = 10_000, randomness: Literal["stock", "keyed"] = "stock", size: Side = 64
@@ -107,6 +128,9 @@ class Crafter(CrafterWorld):
     def actions(self) -> Sequence[ActionSpec]:
         return action_specs(self._act)
 
+    def useful(self, seat: Seat) -> Sequence[Action]:
+        return useful_actions(self.game, self.player)
+
     def _act(self, by: Seat, number: int) -> Outcome:
         self.game.step({0: number})
         player = self.player
@@ -116,6 +140,9 @@ class Crafter(CrafterWorld):
             achievements=tuple([ACHIEVEMENTS[new] for new in player.new]),
             success=player.failure is None,
         )
+
+    def _map_of(self, eye: Eye) -> Player:
+        return self.player
 
     def observe(self, eye: Eye) -> Observation:
         # Nothing is hidden from those who watch: there is nobody to be beaten with it.
@@ -129,6 +156,9 @@ class Crafter(CrafterWorld):
 
     def picture(self, eye: Eye) -> bytes:
         return player_scene(self.game, self.player)
+
+    def scene(self, eye: Eye) -> Mapping[str, Any]:
+        return player_layers(self.game, self.player)
 
     def array(self, eye: Eye, form: str) -> NDArray[np.uint8]:
         return array_of(self.game, self.player, form)

@@ -1,10 +1,15 @@
 """The map in characters, several tiles to a character. What is not seen is drawn from the chart."""
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from cohabit.worlds.kingdoms.creatures import Job
+from cohabit.worlds.kingdoms.land import Land
 from cohabit.worlds.kingdoms.sight import View
+from cohabit.worlds.kingdoms.sim import Sim
 from cohabit.worlds.kingdoms.tiles import GROUND, IS_STONY, IS_WATER
 
 MAP_COLUMNS, MAP_ROWS = 40, 18
@@ -27,10 +32,21 @@ def _ground_characters() -> NDArray[np.str_]:
 GROUND_CHARACTERS = _ground_characters()
 
 
-def text_map(view: View) -> str:
-    """The map with its axes, and the meaning of the characters that occur in it."""
-    land = view.sim.land
-    across, down = -(-land.width // MAP_COLUMNS), -(-land.height // MAP_ROWS)
+class Sketch(NamedTuple):
+    """The land in characters, and which of them are in sight; the others are from the chart."""
+
+    picture: NDArray[np.str_]
+    seen: NDArray[np.bool_]
+    owners: set[int]  # kingdoms whose land is drawn
+
+
+def scale_of(land: Land) -> tuple[int, int]:
+    """The tiles of a character, across and down."""
+    return -(-land.width // MAP_COLUMNS), -(-land.height // MAP_ROWS)
+
+
+def sketch(view: View) -> Sketch:
+    land, (across, down) = view.sim.land, scale_of(view.sim.land)
     xs, ys = np.arange(across // 2, land.width, across), np.arange(down // 2, land.height, down)
     cells = (ys[:, None] * land.width + xs[None, :]).ravel()
     seen = np.ones(len(cells), np.bool_) if view.seen is None else view.seen[cells]
@@ -38,27 +54,41 @@ def text_map(view: View) -> str:
     owner = view.sim.owners()[land.city[cells]]
     owned = seen & (owner > 0) & ~IS_WATER[land.ground[cells]]
     characters[owned] = np.array(list(KINGDOM_CHARACTERS))[(owner[owned] - 1) % len(KINGDOM_CHARACTERS)]
-    picture = characters.reshape(len(ys), len(xs))
-    _mark_cities_and_enemies(view, picture, across, down)
-    labels = "".join(f"{x * across:<{LABELLED_COLUMNS}}" for x in range(0, len(xs), LABELLED_COLUMNS)).rstrip()
+    shape = len(ys), len(xs)
+    return Sketch(characters.reshape(shape), seen.reshape(shape), set(owner[owned].tolist()))
+
+
+def text_map(view: View) -> str:
+    """The map with its axes, and the meaning of the characters that occur in it."""
+    across, down = scale_of(view.sim.land)
+    picture, _, owners = sketch(view)
+    _mark_enemies(view, picture, across, down)
+    mark_cities(view, picture)
+    labels = "".join(f"{x * across:<{LABELLED_COLUMNS}}" for x in range(0, picture.shape[1], LABELLED_COLUMNS)).rstrip()
     rows = [f"{y * down:>4} {''.join(row)}" for y, row in enumerate(picture)]
     title = f"MAP (a character is {across} x {down} tiles; x to the right, y down):"
-    return "\n".join([title, f"{'':>5}{labels}", *rows, _legend(view, picture, set(owner[owned].tolist()))])
+    return "\n".join([title, f"{'':>5}{labels}", *rows, _legend(view, picture, owners)])
 
 
 def _legend(view: View, picture: NDArray[np.str_], owners: set[int]) -> str:
     """What the characters mean; only those that occur."""
+    drawn = set(picture.ravel().tolist())
+    return ", ".join(
+        f"{character} {meaning}" for character, meaning in meanings(view.sim, owners).items() if character in drawn
+    )
+
+
+def meanings(sim: Sim, owners: Iterable[int]) -> dict[str, str]:
+    """What each character means."""
     lands: dict[str, str] = {}
     for number in sorted(owners):
         character = KINGDOM_CHARACTERS[(number - 1) % len(KINGDOM_CHARACTERS)]
-        name = view.sim.kingdoms[number].name
+        name = sim.kingdoms[number].name
         lands[character] = f"{lands[character]} or {name}" if character in lands else f"land of {name}"
-    meanings = GROUND_LEGEND | lands | MARKS
-    drawn = set(picture.ravel().tolist())
-    return ", ".join(f"{character} {meaning}" for character, meaning in meanings.items() if character in drawn)
+    return GROUND_LEGEND | lands | MARKS
 
 
-def _mark_cities_and_enemies(view: View, picture: NDArray[np.str_], across: int, down: int) -> None:
+def _mark_enemies(view: View, picture: NDArray[np.str_], across: int, down: int) -> None:
     sim = view.sim
     if view.kingdom is None:
         return
@@ -66,6 +96,16 @@ def _mark_cities_and_enemies(view: View, picture: NDArray[np.str_], across: int,
     c, rows = sim.creatures, view.rows()
     foes = rows[sim.at_war[view.kingdom][c.kingdom[rows]] & (c.job[rows] == Job.SOLDIER)]
     picture[np.minimum(c.y[foes] // down, height - 1), np.minimum(c.x[foes] // across, width - 1)] = "X"
-    for city in filter(view.sees_city, sim.cities.values()):
-        mark = "C" if city.kingdom == view.kingdom else "E"
-        picture[min(city.y // down, height - 1), min(city.x // across, width - 1)] = mark
+
+
+def mark_cities(view: View, picture: NDArray[np.str_]) -> list[tuple[int, int]]:
+    """Draw the cities in sight. Returns the rows and columns where they are."""
+    if view.kingdom is None:
+        return []
+    (height, width), (across, down) = picture.shape, scale_of(view.sim.land)
+    places = []
+    for city in filter(view.sees_city, view.sim.cities.values()):
+        place = min(city.y // down, height - 1), min(city.x // across, width - 1)
+        picture[place] = "C" if city.kingdom == view.kingdom else "E"
+        places.append(place)
+    return places

@@ -1,20 +1,22 @@
 """Kingdoms as a world of a room: seats, clock, queries and actions."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from cohabit.errors import GameRejected, UnknownAsset
 from cohabit.model.action import Action
 from cohabit.model.observation import Goal, Observation
 from cohabit.model.suggest import nearest
 from cohabit.world import Eye, Outcome, Range, Seat, SeatId, Standing, Stream, Told, WorldSpec, action, query
-from cohabit.worlds.kingdoms import answers, arguments, imagined, queries, save
+from cohabit.worlds.kingdoms import answers, arguments, imagined, maps, queries, save, scene
 from cohabit.worlds.kingdoms.beginning import begin
 from cohabit.worlds.kingdoms.drawing import picture
 from cohabit.worlds.kingdoms.drawing.map import colour_of
+from cohabit.worlds.kingdoms.history import History
 from cohabit.worlds.kingdoms.observe import Mark, heard, mark, observation, result
 from cohabit.worlds.kingdoms.order_actions import GiveOrder, OrderActions
 from cohabit.worlds.kingdoms.powers import casting, orders, spawns, terraform
@@ -24,6 +26,7 @@ from cohabit.worlds.kingdoms.sight import View
 from cohabit.worlds.kingdoms.sim import YEAR, Kingdom, News, Sim
 from cohabit.worlds.kingdoms.species import SPECIES_ROW
 from cohabit.worlds.kingdoms.terrain import generate
+from cohabit.worlds.seen_map import ExploredMap, SavedMap, SeenMap, no_map
 
 PICTURE_SIZE = 1024
 DIGEST_TICKS = 10
@@ -52,6 +55,8 @@ class MatchState(Struct):
     marks: dict[int, Mark] = {}  # each kingdom before the last step of several ticks
     people: dict[int, int] = {}  # of each kingdom, when its reward was last counted
     rewards: dict[int, int] = {}  # of each kingdom: the people that it has won and lost
+    seen: dict[int, SavedMap] = {}  # of each kingdom: its map, in a snapshot
+    history: History = field(default_factory=History)  # for charts
 
 
 class Kingdoms(OrderActions):
@@ -69,13 +74,23 @@ class Kingdoms(OrderActions):
     kingdom without cities soon ends. A match is over when only one of the claimed kingdoms is alive.
 
     In scenarios with fog of war a kingdom sees its own land and the surroundings of its people. The list of
-    kingdoms and their sizes are public.
+    kingdoms and their sizes are public. `map` shows what it has seen so far.
     """
 
     spec = WorldSpec(
-        name="kingdoms", version=3, title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, examples=True,
-        tell_rewards=False, features=("worldbox",), front_end="map.html",
+        name="kingdoms", version=4, title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, examples=True,
+        tell_rewards=False, features=("worldbox",), front_end="front_end/map.html",
     )  # fmt: skip
+    keys = MappingProxyType(
+        {
+            "f": Action("fortify", {"on": True}),
+            "g": Action("fortify", {"on": False}),
+            "k": Action("muster", {"percent": 10}),
+            "m": Action("muster", {"percent": 35}),
+            "l": Action("muster", {"percent": 60}),
+            "x": Action("stand_down"),
+        }
+    )
 
     def __init__(
         self,
@@ -97,7 +112,21 @@ class Kingdoms(OrderActions):
         begin(self.sim, max(claimed, self.kingdoms or (4 if claimed < 2 else 0)), claimed)
         self.sim.take_news()  # views show it; otherwise it would be told as the result of the next command
         self._begin_counting()
+        self._begin_maps()
+        self.state.history.note(self.sim)
         self._changed()
+
+    def _begin_maps(self) -> None:
+        """In another world nothing was seen yet."""
+        self.maps: dict[int, SeenMap] = {}
+        self._look_around()
+
+    def _look_around(self) -> None:
+        """Each kingdom notes what it sees."""
+        for kingdom in self.sim.alive:
+            if kingdom.id not in self.maps:
+                self.maps[kingdom.id] = maps.new_map(self.sim.land)
+            maps.look_around(self.maps[kingdom.id], View(self.sim, kingdom.id, everything=False))
 
     def _changed(self) -> None:
         """Drop the cached views and pictures."""
@@ -129,6 +158,9 @@ class Kingdoms(OrderActions):
             if self.is_over():
                 break
             tick.step(self.sim)
+            if self.sim.tick % YEAR == 0:
+                self._look_around()
+                self.state.history.note(self.sim)
             counts = counts or self.sim.tick % REWARD_TICKS == 0
             if self.is_over():
                 counts = True
@@ -147,6 +179,7 @@ class Kingdoms(OrderActions):
             self.sim = save.load(pending.data)
             self.sim.take_news()
             self._begin_counting()
+            self._begin_maps()
         else:
             self.state.generated += 1
             stream = Stream(int(self.state.seed, 16), f"world {self.state.generated}")
@@ -223,6 +256,13 @@ class Kingdoms(OrderActions):
             self._pictures[eye] = picture.encode(image, "png")
         return self._pictures[eye]
 
+    def scene(self, eye: Eye) -> Mapping[str, Any]:
+        self.sim.refresh()
+        view = self.view(eye)
+        known = self.maps.get(view.kingdom or 0)
+        explored = None if view.everything or known is None else known.codes
+        return scene.scene(view, self.state.history, explored)
+
     # -- queries ----------------------------------------------------------------------------------
     @query(category="discovery", listed=False)
     def list_tiles(self, eye: Eye) -> answers.Listed[answers.TileKind]:
@@ -251,6 +291,15 @@ class Kingdoms(OrderActions):
     def get_world_state(self, eye: Eye) -> answers.WorldState:
         """The size of the world, its tick, and its population."""
         return queries.world_state(self.view(eye), self.state.paused)
+
+    @query(needs="read_own", listed=False)
+    def map(self, eye: Eye) -> ExploredMap:
+        """What you have seen so far, when, and where the unseen begins."""
+        view = self.view(eye)
+        if view.kingdom is None:
+            return no_map((self.sim.land.width, self.sim.land.height), self.sim.tick)
+        self.sim.refresh()
+        return maps.map_of(self.maps.get(view.kingdom), view)
 
     @query()
     def get_tile(self, eye: Eye, x: arguments.X, y: arguments.Y) -> answers.Tile:
@@ -404,18 +453,22 @@ class Kingdoms(OrderActions):
         imagined.redraw(view, list(heard(view)), stream)
         self.state.seed = f"{stream.bits64() << 64 | stream.bits64():x}"  # of worlds that are generated later
         self.state.marks = {number: known for number, known in self.state.marks.items() if number == view.kingdom}
+        self.maps = {number: known for number, known in self.maps.items() if number == view.kingdom}
         self._changed()
 
     # -- saving -----------------------------------------------------------------------------------
     def snapshot(self) -> bytes:
-        head = msgspec.msgpack.encode(self.state)
+        seen = {number: known.save() for number, known in self.maps.items()}
+        head = msgspec.msgpack.encode(msgspec.structs.replace(self.state, seen=seen))
         return len(head).to_bytes(4, "little") + head + save.dump(self.sim)
 
     def restore(self, data: bytes) -> None:
         end = 4 + int.from_bytes(data[:4], "little")
         state = msgspec.msgpack.decode(data[4:end], type=MatchState)
-        self.sim = save.load(data[end:])
-        self.state = state
+        sim = save.load(data[end:])
+        self.maps = {number: maps.loaded_map(sim.land, known) for number, known in state.seen.items()}
+        state.seen = {}
+        self.sim, self.state = sim, state
         self._changed()
 
     def save(self) -> bytes:

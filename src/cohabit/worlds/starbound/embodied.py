@@ -7,7 +7,7 @@ from cohabit.errors import GameRejected
 from cohabit.model.avatar import Stance
 from cohabit.world import Arrival, Outcome, Seat, SeatId, Stream
 from cohabit.worlds.newcomers import unique_name, why_not_new_body
-from cohabit.worlds.starbound import harm, saves
+from cohabit.worlds.starbound import harm, maps, saves
 from cohabit.worlds.starbound.actions import PlanetActions
 from cohabit.worlds.starbound.body import MAX_VITAL, Body
 from cohabit.worlds.starbound.building import DIRECTIONS
@@ -38,7 +38,9 @@ class PlanetBodies(PlanetActions):
 
     def _new_body(self, name: str) -> Body:
         number = len(self.game.bodies) + 1
-        return self.game.add_body(unique_name(name, number, {body.name for body in self.game.bodies}))
+        body = self.game.add_body(unique_name(name, number, {body.name for body in self.game.bodies}))
+        maps.look_around(self.game, body)
+        return body
 
     def _body_of(self, seat: SeatId) -> Body:
         return self.game.bodies[int(seat) - 1]
@@ -79,6 +81,8 @@ class PlanetBodies(PlanetActions):
             body.tally = {"planets": 1, f"visit:{CHALLENGE}": 1}
             body.explored = {}
         self.game.explore(body)
+        maps.forget(self.game, body)
+        maps.look_around(self.game, body)
 
     def _woken(self, arrival: Arrival) -> Body | None:
         """The body that wakes up when a player returns."""
@@ -117,6 +121,7 @@ class PlanetBodies(PlanetActions):
             body.presence = "dormant"
         elif mode == "despawn":
             body.presence, body.items, body.equipment, body.locker = "gone", {}, {}, {}
+            maps.forget(self.game, body)
         else:
             body.presence = "suspended"
 

@@ -1,6 +1,7 @@
 """The game: bodies and planets. Planets are made when a body first comes to them."""
 
 from cohabit.model.stream import Stream
+from cohabit.worlds.seen_map import SeenMap
 from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.land import Land, landing_site, make_land, ship_land
 from cohabit.worlds.starbound.planets import HOME, SHIP, WIDTH
@@ -20,6 +21,7 @@ class Game:
         self.lands: dict[str, Land] = {}
         self.draws = Stream(seed, "creatures")
         self.creatures_made = 0
+        self.seen: dict[tuple[int, str], SeenMap] = {}  # by the number of a body and a planet; see ``maps``
 
     def land(self, place: str) -> Land:
         """A planet, or the inside of a ship."""

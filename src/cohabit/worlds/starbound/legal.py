@@ -16,7 +16,7 @@ from cohabit.worlds.starbound.choices import Aim, JumpWay
 from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.items import EDIBLE, FOR_SALE, ITEM, PIXELS, PLACEABLE, RECIPES
 from cohabit.worlds.starbound.land import Land
-from cohabit.worlds.starbound.planets import PLANET_NAMES, SHIP, WIDTH, fuel_between
+from cohabit.worlds.starbound.planets import HOME, PLANET_NAMES, SHIP, WIDTH, fuel_between
 from cohabit.worlds.starbound.senses import View, view_of
 from cohabit.worlds.starbound.tiles import NAME_OF_LETTER
 
@@ -219,3 +219,21 @@ def blocked(game: Game, body: Body) -> dict[str, str]:
     now = Situation(game, body, game.land_of(body), view_of(game, body))
     reasons = {name: why_not(now) for name, why_not in _REASONS.items()}
     return {name: why for name, why in reasons.items() if why is not None}
+
+
+def useful(game: Game, body: Body) -> list[Action]:
+    """The numbered actions that can be done now, as far as the body knows. It may still find its way blocked."""
+    found = sensible(game, body)
+    if not body.alive:
+        return found
+    land, impossible = game.land_of(body), blocked(game, body)
+    climbs = [move for move, way in zip(_MOVES[4:], (-1, 1), strict=True) if motion.can_climb(land, body, way)]
+    more = [*_SIMPLE, *climbs]
+    if land.kind is not None:
+        more += [place for item in body.items for place in _PLACES.get(item, ())]
+    else:
+        pixels = body.items.get(PIXELS, 0)
+        more += [_WARPS[HOME]] if body.orbit != HOME else []  # the way home takes what fuel there is
+        more += [buy for buy in _BUYS if ship.price_of(body, buy.parameters["item"]) <= pixels]
+    found += [action for action in more if action not in found]
+    return [action for action in found if action.name not in impossible]

@@ -3,19 +3,37 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cohabit.errors import GameRejected
 from cohabit.model.action import Action
 from cohabit.model.observation import Goal
-from cohabit.world import Eye, Observation, Outcome, Range, Seat, SeatId, Standing, Stream, Told, WorldSpec, query
+from cohabit.world import (
+    ArraySpec,
+    Eye,
+    Observation,
+    Outcome,
+    Range,
+    Seat,
+    SeatId,
+    Standing,
+    Stream,
+    Told,
+    WorldSpec,
+    query,
+)  # fmt: skip
+from cohabit.worlds.seen_map import ExploredMap, no_map
 from cohabit.worlds.shifted_view import facts_of
-from cohabit.worlds.starbound import acting, creatures, environment, harm, imagined, quests, saves
+from cohabit.worlds.starbound import acting, arrays, creatures, environment, harm, imagined, maps, quests, saves
 from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.choices import Choice
 from cohabit.worlds.starbound.drawing.scene import body_scene, system_scene
 from cohabit.worlds.starbound.drawing.sprites import seat_colour
 from cohabit.worlds.starbound.embodied import MAX_PLAYERS, PlanetBodies
 from cohabit.worlds.starbound.game import Game
-from cohabit.worlds.starbound.legal import NUMBERED, WAIT, sensible
+from cohabit.worlds.starbound.layers import KEYS, body_layers, everything_layers, shared_layers
+from cohabit.worlds.starbound.legal import NUMBERED, WAIT, sensible, useful
 from cohabit.worlds.starbound.planets import HEIGHT, PLANET_NAMES, WIDTH
 from cohabit.worlds.starbound.status import crowd_observation, observation_of
 from cohabit.worlds.starbound.terrain import make_terrain
@@ -49,13 +67,14 @@ class Planet(PlanetBodies):
     planet, and `beam_down`; you can always fly home to Verdant, even with little fuel. You can also `buy`, `sell`,
     `store` and `fetch` there. What you carry falls when you die; what is in the ship's locker is safe.
 
-    Each achievement and each quest is worth 1.
+    Each achievement and each quest is worth 1. `map` shows what you have seen of a planet so far.
     """
 
     spec = WorldSpec(
-        name="planet", version=6, title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
-        examples=True,
+        name="planet", version=7, title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
+        examples=True, front_end="planet.html",
     )  # fmt: skip
+    keys = KEYS
 
     def __init__(
         self,
@@ -137,6 +156,7 @@ class Planet(PlanetBodies):
             environment.grow(game, land)
         for body in living:
             game.explore(body)
+            maps.look_around(game, body)
             if reward := quests.settle(body):
                 self.totals[body.seat] = self.totals.get(body.seat, 0.0) + reward
 
@@ -162,11 +182,23 @@ class Planet(PlanetBodies):
     def fallback(self, seat: Seat) -> Action:
         return WAIT
 
+    def goals(self, seat: Seat) -> Sequence[Goal]:
+        return quests.goals_of(self._body_of(seat.id))
+
+    # -- training ------------------------------------------------------------------------------------------
     def numbered(self) -> Sequence[Action]:
         return NUMBERED
 
-    def goals(self, seat: Seat) -> Sequence[Goal]:
-        return quests.goals_of(self._body_of(seat.id))
+    def useful(self, seat: Seat) -> Sequence[Action]:
+        return useful(self.game, self._body_of(seat.id))
+
+    def arrays(self) -> Mapping[str, ArraySpec]:
+        return {arrays.VIEW: arrays.FORM}
+
+    def array(self, eye: Eye, form: str) -> NDArray[np.float32]:
+        if eye.seat is None or eye.sees == "public":
+            return arrays.nothing()
+        return arrays.array_of(self.game, self._body_of(eye.seat))
 
     # -- views ---------------------------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
@@ -185,6 +217,13 @@ class Planet(PlanetBodies):
             return None
         return changes_text(facts_of(before), facts_of(now))
 
+    @query(listed=False)
+    def map(self, eye: Eye, planet: Annotated[str, Range(doc="default: yours")] = "") -> ExploredMap:
+        """What you have seen so far, when, and where the unseen begins."""
+        if eye.seat is None or eye.sees == "public":
+            return no_map((WIDTH, HEIGHT), self.game.step_number)
+        return maps.map_of(self.game, self._body_of(eye.seat), planet)
+
     @query(sees_all=True, listed=False)
     def chart(self, eye: Eye, planet: Annotated[str, Range(doc="the name of a planet")] = "verdant") -> list[str]:
         """The whole map of a planet, row by row, a letter for each tile."""
@@ -200,6 +239,11 @@ class Planet(PlanetBodies):
         if eye.seat is not None and eye.sees == "own":
             return body_scene(self.game, self._body_of(eye.seat))
         return system_scene(self.game, self._present()) if eye.sees == "all" else None
+
+    def scene(self, eye: Eye) -> Mapping[str, Any]:
+        if eye.seat is not None and eye.sees != "public":
+            return body_layers(self.game, self._body_of(eye.seat))
+        return everything_layers(self.game, self._present()) if eye.sees == "all" else shared_layers()
 
     def standings(self) -> Sequence[Standing]:
         rows = [

@@ -10,11 +10,13 @@ from msgspec import Meta, Struct
 
 from cohabit.errors import GameRejected
 from cohabit.model.stream import Stream
+from cohabit.worlds.seen_map import SavedMap
 from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.choices import Choice, is_valid
 from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.items import ITEM, SLOTS
 from cohabit.worlds.starbound.land import Bundle, Creature, Growth, make_land
+from cohabit.worlds.starbound.maps import loaded_map
 from cohabit.worlds.starbound.planets import CREATURE, HEIGHT, PLANET, SHIP, WIDTH
 from cohabit.worlds.starbound.quests import ACHIEVEMENTS, QUEST
 from cohabit.worlds.starbound.tiles import TILES
@@ -39,6 +41,14 @@ class SavedLand(Struct, forbid_unknown_fields=True, omit_defaults=True):
     placed: Annotated[list[int], Meta(max_length=CELLS)] = []  # cells with tiles of players
 
 
+class SavedView(Struct, array_like=True, forbid_unknown_fields=True):
+    """What a body has seen of a planet."""
+
+    body: int
+    planet: str
+    map: SavedMap
+
+
 class SavedGame(Struct, forbid_unknown_fields=True, omit_defaults=True):
     seed: Seed
     step: Annotated[int, Meta(ge=0)]
@@ -50,6 +60,7 @@ class SavedGame(Struct, forbid_unknown_fields=True, omit_defaults=True):
     totals: dict[str, float]
     lands_seed: Seed | None = None  # these two as well: they differ in games that are only imagined
     draws_seed: Seed | None = None
+    seen: Annotated[list[SavedView], Meta(max_length=MAX_BODIES * len(PLANET))] = []
 
 
 def save_game(game: Game, chosen: dict[str, Choice], totals: dict[str, float]) -> bytes:
@@ -69,6 +80,7 @@ def save_game(game: Game, chosen: dict[str, Choice], totals: dict[str, float]) -
     saved = SavedGame(
         f"{game.seed:x}", game.step_number, game.draws.counter, game.creatures_made, game.bodies, lands, chosen, totals,
         _other_seed(game.lands_seed, game), _other_seed(game.draws.seed, game),
+        [SavedView(*key, seen.save()) for key, seen in game.seen.items()],
     )  # fmt: skip
     return msgspec.msgpack.encode(saved)
 
@@ -102,6 +114,10 @@ def load_game(data: bytes, fighting: bool) -> tuple[Game, dict[str, Choice], dic
         land.creatures, land.bundles, land.growths = kept.creatures, kept.bundles, kept.growths
         land.placed = set(kept.placed)
         game.lands[kept.name] = land
+    for view in saved.seen:
+        if not (1 <= view.body <= len(game.bodies) and view.planet in PLANET):
+            raise GameRejected("this is not a save of the planets: it has a map of a body that it does not have")
+        game.seen[view.body, view.planet] = loaded_map(view.map)
     return game, saved.chosen, saved.totals
 
 

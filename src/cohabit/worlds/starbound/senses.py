@@ -51,11 +51,24 @@ def sees_roof(land: Land, body: Body) -> bool:
     return any(SOLID[land.at(body.x, y)] for y in range(body.y - high, body.y))
 
 
-def view_of(game: Game, body: Body) -> View:
-    land = game.land_of(body)
-    wide, high = sight(body)
+class SeenTiles(Struct, frozen=True, gc=False):
+    """The tiles around a body, row by row, and which of them it sees."""
+
+    window: bytearray
+    seen: bytes
+    wide: int
+    high: int
+
+
+def seen_tiles(game: Game, body: Body) -> SeenTiles:
+    land, (wide, high) = game.land_of(body), sight(body)
     window = _window(land, body, wide, high)
-    seen = _seen_cells(game, land, body, window, wide, high)
+    return SeenTiles(window, _seen_cells(game, land, body, window, wide, high), wide, high)
+
+
+def view_of(game: Game, body: Body) -> View:
+    tiles, land = seen_tiles(game, body), game.land_of(body)
+    window, seen, wide, high = tiles.window, tiles.seen, tiles.wide, tiles.high
     width = 2 * wide + 1
     letters = bytes(window).translate(TO_LETTERS).decode()
     shown = "".join([letter if seen[i] else UNSEEN for i, letter in enumerate(letters)])

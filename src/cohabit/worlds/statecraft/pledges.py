@@ -130,8 +130,19 @@ def pledge_news(pledges: Pledges, due: Ledgers, visibility: Visibility, *, open_
 
 def _outcome(author: str, target: str, amount: int, due: Ledgers) -> str:
     promise = f"to grant {amount} to {target}" if amount else f"not to attack {target}"
-    done = (due.d_grants_paid if amount else due.d_attacks_clamped).get(author, {}).get(target, 0)
-    if done >= amount if amount else not done:
+    done = _done(author, target, amount, due)
+    if is_kept(author, target, amount, due):
         return f"{author} kept its pledge {promise}."
     did = f"it granted {done or 'nothing'}" if amount else f"it sent {done} mil{'s' * (done != 1)}"
     return f"{author} broke its pledge {promise}: {did}."
+
+
+def is_kept(author: str, target: str, amount: int, due: Ledgers) -> bool:
+    """Whether a pledge was kept in the turn that it is about."""
+    done = _done(author, target, amount, due)
+    return done >= amount if amount else not done
+
+
+def _done(author: str, target: str, amount: int, due: Ledgers) -> int:
+    """What the author granted to the target, or the mils that it sent against it."""
+    return (due.d_grants_paid if amount else due.d_attacks_clamped).get(author, {}).get(target, 0)

@@ -86,14 +86,14 @@ class Visibility(Struct, frozen=True):
     def by_sender(self, sent: dict[str, dict[str, T]], *, open_messages: bool = False) -> dict[str, dict[str, T]]:
         """What this viewer knows of messages, by sender and recipient: those that reach it, and its own."""
         found = {
-            sender: {
-                to: text
-                for to, text in texts.items()
-                if open_messages or self.nation == sender or to in (BROADCAST, self.nation)
-            }
+            sender: {to: text for to, text in texts.items() if self.reads(sender, to, open_messages=open_messages)}
             for sender, texts in sent.items()
         }
         return {sender: texts for sender, texts in found.items() if texts}
+
+    def reads(self, sender: str, to: str, *, open_messages: bool = False) -> bool:
+        """Whether a message reaches it, or is its own."""
+        return open_messages or self.nation == sender or to in (BROADCAST, self.nation)
 
     def _own(self, ledger: dict[str, Any]) -> dict[str, Any]:
         return {self.nation: ledger[self.nation]} if self.nation is not None and self.nation in ledger else {}

@@ -8,16 +8,32 @@ import msgspec
 from cohabit.errors import BadArgs, GameRejected
 from cohabit.model.action import Action
 from cohabit.model.observation import Goal, Observation, one_line
-from cohabit.world import Eye, Outcome, Range, Seat, SeatId, Standing, Stream, Told, World, WorldSpec, action, query
-from cohabit.worlds.statecraft import cessions, observation_text
+from cohabit.world import (
+    ArraySpec,
+    Eye,
+    Outcome,
+    Range,
+    Seat,
+    SeatId,
+    Standing,
+    Stream,
+    Told,
+    World,
+    WorldSpec,
+    action,
+    query,
+)  # fmt: skip
+from cohabit.worlds.statecraft import cessions, observation_text, training
 from cohabit.worlds.statecraft.agent_input import build_agent_input
 from cohabit.worlds.statecraft.imagined import imagine, imagine_ratings
 from cohabit.worlds.statecraft.intake import FIELDS
 from cohabit.worlds.statecraft.maps import make_map, validate_map
+from cohabit.worlds.statecraft.past import MAX_PAST_TURNS, PastTurn, known_past, past_turn, shown_past
 from cohabit.worlds.statecraft.pledges import Pledges, pledge_news, pledge_notes, pledges_in
 from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
 from cohabit.worlds.statecraft.report import news, problem, refusals
 from cohabit.worlds.statecraft.rules import Rules, rules_from
+from cohabit.worlds.statecraft.scene import last_turn, read_orders
 from cohabit.worlds.statecraft.setup import initial_state
 from cohabit.worlds.statecraft.state import DroppedInput, Flows, GameState, Ledgers, Territories, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
@@ -72,10 +88,10 @@ class Statecraft(World):
 
     spec = WorldSpec(
         name="statecraft", version=2, title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds",
-        examples=True, show_legal=False, tell_rewards=False,
+        examples=True, show_legal=False, tell_rewards=False, front_end="front_end.html",
     )  # fmt: skip
 
-    __slots__ = ("_legal_cessions",)  # in a slot, and so not in a snapshot: it follows from the state
+    __slots__ = ("_legal_cessions",)  # not in a snapshot: they follow from the state
 
     def __init__(
         self,
@@ -100,6 +116,7 @@ class Statecraft(World):
         self.open_messages = open_messages
         self.publish_ratings = publish_ratings
         self._legal_cessions: tuple[Territories, cessions.LegalCessions] = {}, {}
+        self.past: list[PastTurn] = []  # for charts
 
     def describe(self) -> str:
         """With the rules, their numbers and how to answer. A view has them in short."""
@@ -117,6 +134,7 @@ class Statecraft(World):
         self.missed: list[SeatId] = []  # the nations that submitted nothing in the last turn
         self.pledged: Pledges = {}  # made in the last turn
         self.pledges_due: Pledges = {}  # made in the turn before, for the last one
+        self.past = []
         self.keeps_word: Flows = {name: {} for name in sorted(self.order)}
         self.aggressor: Flows = {name: {} for name in sorted(self.order)}
 
@@ -195,6 +213,7 @@ class Statecraft(World):
         self.submitted = {}
         self.keeps_word = update_ratings(self.keeps_word, self.last.ledgers.d_keeps_word_report)
         self.aggressor = update_ratings(self.aggressor, self.last.ledgers.d_aggressor_report)
+        self.past = [*self.past, *self._newest_past()][-MAX_PAST_TURNS:]
         return [*self._tell_news(self.last), *self._tell_messages(self.last), *self._tell_result()]
 
     def outcome(self, seat: Seat) -> Outcome:
@@ -265,17 +284,13 @@ class Statecraft(World):
 
     def _known(self, eye: Eye, texts: bool = True) -> dict[str, Any]:
         """The input object of a nation, or what a spectator knows. ``texts``: with what only the text shows."""
-        observability: Observability = "full" if eye.sees == "all" else self.observability
-        means = published_ratings(self.keeps_word, self.aggressor) if self.publish_ratings else None
-        open_messages = self.open_messages or eye.sees == "all"
-        nation = str(eye.seat) if eye.seat in self.order else None
-        visibility = Visibility(nation, observability)
+        means, nation, visibility, open_messages = self._published_means(), *self._visibility(eye)
         if nation is None:
             known = self._known_to_spectator(visibility, open_messages, means, texts)
         else:
             known = build_agent_input(
                 self.state, nation, self.rules, turns_left=self._turns_left(), last=self.last,
-                observability=observability, open_messages=open_messages, ratings=means,
+                observability=visibility.observability, open_messages=open_messages, ratings=means,
                 texts=texts, legal=self._cessions(),
             )  # fmt: skip
         if self.last is not None and texts:
@@ -286,6 +301,38 @@ class Statecraft(World):
         if self._turns_left() <= 0:
             known["standings"] = dict(self.state.welfare)
         return known
+
+    def _visibility(self, eye: Eye) -> tuple[str | None, Visibility, bool]:
+        """The nation of an eye, what it may know, and whether it reads every message."""
+        nation = str(eye.seat) if eye.seat in self.order else None
+        visibility = Visibility(nation, "full" if eye.sees == "all" else self.observability)
+        return nation, visibility, self.open_messages or eye.sees == "all"
+
+    def _published_means(self) -> dict[str, Any] | None:
+        return published_ratings(self.keeps_word, self.aggressor) if self.publish_ratings else None
+
+    def _newest_past(self) -> list[PastTurn]:
+        means = self._published_means()
+        return (
+            [] if self.last is None else [past_turn(self.last, self.pledges_due, means["keeps_word"] if means else {})]
+        )
+
+    def scene(self, eye: Eye) -> dict[str, Any]:
+        """The map, the last turn, the history, and to a nation its own orders, ratings and notes."""
+        nation, visibility, open_messages = self._visibility(eye)
+        own = nation is not None and eye.sees != "public"
+        submitted = self.submitted.get(nation or "") if own else None
+        return {
+            "map": self.state.graph or {},
+            "past": shown_past(known_past(self.past, visibility, open_messages=open_messages)),
+            "last": None if self.last is None else last_turn(self.last, self.missed, visibility),
+            "orders": None if submitted is None else read_orders(self.state, str(nation), submitted, self.rules),
+            "own": None if not own else {
+                "keeps_word": self.keeps_word[str(nation)],
+                "aggressor": self.aggressor[str(nation)],
+                "history": self.state.history.get(str(nation), ""),
+            },
+        }  # fmt: skip
 
     def _known_to_spectator(
         self, visibility: Visibility, open_messages: bool, means: dict[str, Any] | None, texts: bool
@@ -323,10 +370,8 @@ class Statecraft(World):
 
     def legal(self, seat: Seat) -> Sequence[Action]:
         """Simple answers with one order each, for random players. Answers can combine any of them."""
-        me = seat.id
-        rivals = [name for name in self.state.nations if name != me]
-        army, income = self.state.mils[me], self._count(me) * self.rules.c_money_per_territory
-        money = income - army * self.rules.c_mil_upkeep_price
+        me, rivals = seat.id, self._rivals(seat.id)
+        army, income, money = self._means(me)
         found: list[dict[str, Any]] = [{}]
         found += [{"purchase_mils": 1}] if money >= self.rules.c_mil_purchase_price else []
         found += [{"money_grants": {name: min(income // 2, money)}} for name in rivals if income > 1 and money > 0]
@@ -336,6 +381,28 @@ class Statecraft(World):
             for receiver, territories in self._cessions().get(me, {}).items()
         ]
         return [Action("submit", fields) for fields in found]
+
+    def _rivals(self, nation: str) -> list[str]:
+        return [name for name in self.state.nations if name != nation]
+
+    def _means(self, nation: str) -> tuple[int, int, int]:
+        """The army of a nation, its income, and what is left of that after upkeep."""
+        army, income = self.state.mils[nation], self._count(nation) * self.rules.c_money_per_territory
+        return army, income, income - army * self.rules.c_mil_upkeep_price
+
+    # -- training ---------------------------------------------------------------------------------
+    def numbered(self) -> Sequence[Action]:
+        return training.numbered(NATION_NAMES, self.rules)
+
+    def useful(self, seat: Seat) -> Sequence[Action]:
+        army, _, money = self._means(seat.id)
+        return training.useful(self._rivals(seat.id), self.rules, army, money)
+
+    def arrays(self) -> Mapping[str, ArraySpec]:
+        return {training.NATIONS: training.form_of(NATION_NAMES)}
+
+    def array(self, eye: Eye, form: str) -> Any:
+        return training.array_of(NATION_NAMES, self._known(eye, texts=False), self.turns)
 
     # -- queries ----------------------------------------------------------------------------------
     @query()
@@ -396,6 +463,7 @@ class Statecraft(World):
         )  # fmt: skip
         self.pledged = viewer.by_sender(self.pledged, open_messages=self.open_messages)
         self.pledges_due = viewer.by_sender(self.pledges_due, open_messages=self.open_messages)
+        self.past = known_past(self.past, viewer, open_messages=self.open_messages)
         if not self.publish_ratings:  # the published means tell much about them
             self.keeps_word = imagine_ratings(self.keeps_word, viewer, stream)
             self.aggressor = imagine_ratings(self.aggressor, viewer, stream)

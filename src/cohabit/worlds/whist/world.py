@@ -1,7 +1,7 @@
 """Whist as a world: four seats, hidden hands, and deals that anybody can check."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
@@ -11,8 +11,22 @@ from cohabit.errors import GameRejected
 from cohabit.fair import Draw, Proof, draw_secret
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-from cohabit.world import Eye, Outcome, Range, Seat, SeatId, Standing, Stream, Told, World, WorldSpec, action, query
-from cohabit.worlds.whist import rules, status, text
+from cohabit.world import (
+    ArraySpec,
+    Eye,
+    Outcome,
+    Range,
+    Seat,
+    SeatId,
+    Standing,
+    Stream,
+    Told,
+    World,
+    WorldSpec,
+    action,
+    query,
+)  # fmt: skip
+from cohabit.worlds.whist import arrays, rules, status, text
 from cohabit.worlds.whist.redeal import redealt, with_played
 from cohabit.worlds.whist.rules import DECK, FIRST_DEALER, GAME_POINTS, SEATS, ByTeam, Card, Hands, Suit, Table, Trick
 from cohabit.worlds.whist.rules import Play as Play  # a snapshot names it
@@ -192,7 +206,7 @@ class Whist(World):
     def _void(self) -> Told:
         """Record a deal that somebody has stopped by not revealing. Its seat cannot do that again in this game."""
         missed = sorted(self.draw.missed)
-        self.finished.append(Deal(self._hand_number(), self._next_dealer(), self.draw.proof(), tuple(missed)))
+        self.finished.append(Deal(self.hand_number(), self._next_dealer(), self.draw.proof(), tuple(missed)))
         for seat in missed:
             self.missed[seat] = True
         self._begin_draw()
@@ -234,7 +248,7 @@ class Whist(World):
         trick = Trick(rules.next_seat(dealer)) if table is None else table.trick
         return status.Status(
             phase=self._phase(table),
-            hand_number=self._hand_number(),
+            hand_number=self.hand_number(),
             dealer=dealer,
             turn=table.turn if table is not None and table.phase == "playing" else None,
             trump=table.trump if table is not None else None,
@@ -281,7 +295,7 @@ class Whist(World):
                 return status.ShownHand(hand.hand_number, hand.dealer, rules.suit_of(hand.trump_card), won, points)
         return None
 
-    def _hand_number(self) -> int:
+    def hand_number(self) -> int:
         """Of the hand that is played, or of the one that will be dealt."""
         if self.table is None:
             return 1
@@ -326,6 +340,12 @@ class Whist(World):
 
     def numbered(self) -> Sequence[Action]:
         return [CUT, *PLAYS.values(), REVEAL]
+
+    def arrays(self) -> Mapping[str, ArraySpec]:
+        return {arrays.TABLE: arrays.FORM}
+
+    def array(self, eye: Eye, form: str) -> Any:
+        return arrays.table(self._status(eye))
 
 
 def _why_illegal(table: Table, seat: int, card: str) -> str:

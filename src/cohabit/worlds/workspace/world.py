@@ -69,7 +69,9 @@ class Workspace(SeparateWorld):
     """
 
     # A seat gives a member a clone of its own and shows it nothing of others: changing seats gives nothing away.
-    spec = WorldSpec(name="workspace", title="Workspace", seats=(0, MAX_WRITERS), open_information=True, quick=True)
+    spec = WorldSpec(
+        name="workspace", title="Workspace", seats=(0, MAX_WRITERS), open_information=True, quick=True, front_end=None,
+    )  # fmt: skip
     connector = "workspace"
     refresh_after = ("push", "sync", "claim", "release")
     how_to_connect = "start it with `cohabit workspace serve` or `cohabit serve`"

@@ -119,6 +119,7 @@ export type Handlers = {
 export type SocketOptions = {
     WebSocket?: any;
     silenceMs?: number;
+    watching?: boolean;
 };
 /**
  * The events of a connection. `ready`: signed in, the first time or again; `refusal` is why the house ended the
@@ -133,14 +134,18 @@ export type SocketOptions = {
  *   refused(refusal: Refusal, wasSignedIn: boolean): void,
  * }} Handlers
  */
-/** @typedef {{ WebSocket?: any, silenceMs?: number }} SocketOptions */
-/** A WebSocket to a house that reconnects until `close()`. `silenceMs`: a connection that is silent for so long is dead. */
+/** @typedef {{ WebSocket?: any, silenceMs?: number, watching?: boolean }} SocketOptions */
+/**
+ * A WebSocket to a house that reconnects until `close()`. `silenceMs`: a connection that is silent for so long is dead.
+ * `watching`: an agent that plays the member's seat plays on until something is done here.
+ */
 export declare class HouseConnection {
     #private;
     address: string | URL;
     token: string;
     handlers: Handlers;
     silenceMs: number;
+    protocols: string[];
     WebSocket: any;
     reconnect: () => undefined;
     /**

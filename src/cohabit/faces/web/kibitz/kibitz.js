@@ -250,9 +250,12 @@ export class ConnectionLost extends Error {
  * }} Handlers
  */
 
-/** @typedef {{ WebSocket?: any, silenceMs?: number }} SocketOptions */
+/** @typedef {{ WebSocket?: any, silenceMs?: number, watching?: boolean }} SocketOptions */
 
-/** A WebSocket to a house that reconnects until `close()`. `silenceMs`: a connection that is silent for so long is dead. */
+/**
+ * A WebSocket to a house that reconnects until `close()`. `silenceMs`: a connection that is silent for so long is dead.
+ * `watching`: an agent that plays the member's seat plays on until something is done here.
+ */
 export class HouseConnection {
   /** @type {any} */
   #socket = null;
@@ -281,6 +284,7 @@ export class HouseConnection {
     this.token = token;
     this.handlers = handlers;
     this.silenceMs = options.silenceMs ?? 0;
+    this.protocols = options.watching ? ["cohabit", "watching"] : ["cohabit"];
     this.WebSocket = options.WebSocket ?? globalThis.WebSocket;
     if (!this.WebSocket) throw new Error("this runtime has no WebSocket; pass one: connect(url, token, room, { WebSocket })");
     this.reconnect = () => void (this.#closed || this.#ready || this.#connect());
@@ -350,7 +354,7 @@ export class HouseConnection {
     this.#reason = null;
     this.#lastFrameAt = Date.now();
     this.handlers.state?.("connecting");
-    const socket = (this.#socket = new this.WebSocket(this.address, ["cohabit"]));
+    const socket = (this.#socket = new this.WebSocket(this.address, this.protocols));
     socket.binaryType = "arraybuffer";
     // The token is sent in the first frame, not in a header: proxies log headers, and not every token fits into one.
     let isOpen = false;

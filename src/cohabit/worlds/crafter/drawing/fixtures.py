@@ -45,7 +45,7 @@ def _diamonds(pen: Pen) -> None:
         gem(pen, x, y, reach)
 
 
-_FIXTURES: dict[int, Sketch] = {
+FIXTURES: dict[int, Sketch] = {
     TREE: drawing("tree"),
     COAL: partial(_lumps, shades=COAL_SHADES),
     IRON: partial(_lumps, shades=IRON_SHADES),
@@ -53,11 +53,11 @@ _FIXTURES: dict[int, Sketch] = {
     TABLE: drawing("table"),
     FURNACE: drawing("furnace"),
 }
-WITH_FIXTURE = frozenset(_FIXTURES)
+WITH_FIXTURE = frozenset(FIXTURES)
 """Materials that have something on top of their ground."""
 
 
 @cache
 def fixture(material: int, size: int) -> Image.Image:
     """What stands on the ground of a material, with transparent surroundings."""
-    return figure(_FIXTURES[material], size, shadow=material == TREE)
+    return figure(FIXTURES[material], size, shadow=material == TREE)

@@ -11,7 +11,7 @@ from cohabit.worlds.crafter.drawing.pen import Sketch, figure
 VITAL_COLOURS = {"health": "#e5484d", "food": "#e79a3f", "drink": "#4aa8ea", "energy": "#f2cf3b"}
 METALS = {"wood": ("#b98652", "#8a5a33"), "stone": ("#a3a8b3", "#757a86"), "iron": ("#f0d2bc", "#c98f6b")}
 _COAL_ON_DARK = ("#3a3c47", "#5b5f6d", "#9499a8")
-_ICONS: dict[str, Sketch] = {
+ICONS: dict[str, Sketch] = {
     **{name: drawing(name) for name in DRAWINGS},
     "sapling": drawing("plant"),
     "coal": partial(fixtures.nugget, x=32, y=32, reach=26, shades=_COAL_ON_DARK),
@@ -23,13 +23,13 @@ _ICONS: dict[str, Sketch] = {
         for tool in ("pickaxe", "sword")
     },
 }
-_OF_ACHIEVEMENT = {"eat_plant": "ripe plant", "place_plant": "plant", "wake_up": "moon"}
+ICON_OF_ACHIEVEMENT = {"eat_plant": "ripe plant", "place_plant": "plant", "wake_up": "moon"}
 
 
 @cache
 def icon(name: str, size: int) -> Image.Image:
     """The icon of a vital, of an item, or of a creature."""
-    return figure(_ICONS[name], size)
+    return figure(ICONS[name], size)
 
 
 @cache
@@ -41,5 +41,5 @@ def faint_icon(name: str, size: int) -> Image.Image:
 
 
 def achievement_icon(achievement: str, size: int, done: bool) -> Image.Image:
-    name = _OF_ACHIEVEMENT.get(achievement) or achievement.partition("_")[2]
+    name = ICON_OF_ACHIEVEMENT.get(achievement) or achievement.partition("_")[2]
     return icon(name, size) if done else faint_icon(name, size)

@@ -26,7 +26,11 @@ _METALS: dict[str, Colour] = {
 
 @cache
 def icon(item: str) -> Image.Image:
-    """A small picture of an item."""
+    return small_icon(item).resize((26, 26), Image.Resampling.NEAREST)
+
+
+def small_icon(item: str) -> Image.Image:
+    """A picture of an item, of the size of a tile."""
     image = Image.new("RGBA", (SIDE, SIDE), (0, 0, 0, 0))
     draw = ImageDraw.Draw(image)
     metal, _, shape = item.partition("_")
@@ -47,7 +51,7 @@ def icon(item: str) -> Image.Image:
         draw.polygon(((8, 1), (14, 6), (12, 14), (4, 14), (2, 6)), colour, (30, 26, 40))
     else:
         draw.ellipse((2, 3, 13, 13), colour or (200, 200, 200), (30, 26, 40))
-    return image.resize((26, 26), Image.Resampling.NEAREST)
+    return image
 
 
 def draw_hud(image: Image.Image, game: Game, body: Body, top: int) -> None:

@@ -17,7 +17,7 @@ _PALETTE: dict[str, Colour] = {
     "r": (220, 66, 56), "n": (96, 60, 120), "m": (150, 96, 176), "t": (214, 160, 88), "i": (190, 230, 250),
     "d": (110, 170, 214), "e": (96, 150, 62), "f": (160, 206, 84), "o": (250, 140, 40), "q": (120, 40, 32),
 }  # fmt: skip
-_FIGURES = read_drawings(__file__)
+FIGURES = read_drawings(__file__)
 
 
 def seat_colour(number: int) -> str:
@@ -35,7 +35,7 @@ def figure(name: str, facing: int = 1, colour: str = "#808080") -> Pixels:
     suit = rgb(colour)
     palette = _PALETTE | {"S": suit, "s": (suit[0] * 3 // 4, suit[1] * 3 // 4, suit[2] * 3 // 4)}
     image = np.zeros((SIDE, SIDE, 4), np.uint8)
-    for y, row in enumerate(_FIGURES[name]):
+    for y, row in enumerate(FIGURES[name]):
         for x, letter in enumerate(row):
             if letter != ".":
                 image[y, x] = (*palette[letter], 255)

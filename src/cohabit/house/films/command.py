@@ -1,0 +1,296 @@
+"""The command ``film``: the past of a room, as a member may see it, in pages."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Annotated, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from cohabit.errors import BadArgs, Busy, PermissionDenied, Unauthorized
+from cohabit.house.agents.decisions import DecisionLog, reader_for
+from cohabit.house.calls.context import HouseContext
+from cohabit.house.films import moments
+from cohabit.house.films.filming import Row, Watch, evenly
+from cohabit.house.films.maker import FilmMaker, error_of
+from cohabit.house.films.rights import watch_for
+from cohabit.house.films.wire import Begin, Play, Played
+from cohabit.house.settings import split_names
+from cohabit.house.store.keyframes import Keyframe, Keyframes, digest_at
+from cohabit.house.streams.cursors import seal, secret_for, unseal
+from cohabit.house.threads import run_in_thread
+from cohabit.model.film import Film, FilmDecision, FilmEvent, FilmFrame
+from cohabit.model.grant import Capability
+from cohabit.model.record import Entry, decode_entry
+from cohabit.model.seat import Eye
+from cohabit.room.commands import command
+from cohabit.room.record import Snapshot
+from cohabit.room.room import Room
+from cohabit.room.seeing.decisions import visible
+from cohabit.room.seeing.looking import CAN_VIEW
+from cohabit.room.seeing.view import players_of
+from cohabit.room.seeing.visibility import feed
+from cohabit.room.state import Member, handle_of
+from cohabit.version import __version__
+
+MAX_FRAMES = 200
+MAX_MS = 10**15
+"""A time far away, so that times fit into messages to the process."""
+PAGE_BYTES = 512 * 1024
+"""A page ends when it has more."""
+PART = 25
+"""Entries that are replayed at once."""
+PAGE_PARTS = 800
+"""A page needs at most so many; if keyframes have to be made first, the caller is told to try again."""
+ORDINAL_BITS = 24
+T = TypeVar("T")
+_decode_frame = msgspec.json.Decoder(FilmFrame).decode
+
+
+class FilmPage(Struct):
+    film: Film
+    next: str = ""  # pass it as `cursor` to get the rest; empty: this is all
+
+
+@command(category="read", where="house", needs=CAN_VIEW, for_model=False, sends="views")
+async def film(
+    ctx: HouseContext,
+    first: Annotated[int, Meta(ge=0, le=MAX_MS, description="from this time of the room on, in ms")] = 0,
+    last: Annotated[
+        Annotated[int, Meta(ge=0, le=MAX_MS)] | None, Meta(description="until this time; default: now")
+    ] = None,
+    frames: Annotated[int, Meta(ge=1, le=MAX_FRAMES, description="at most so many")] = 60,
+    seat: Annotated[
+        str, Meta(max_length=100, description="of this seat, `all` or `public`; empty: what you see yourself")
+    ] = "",
+    cursor: Annotated[str, Meta(max_length=40, description="`next` of the page before, with the same arguments")] = "",
+) -> FilmPage:
+    """What you could have seen of this room before: its views one after another, its events, and why players acted.
+
+    Where time runs by itself the frames are evenly spread over the time; else there is one for each change. Another
+    seat, or `all`, requires read_all, or is shown when its game is over and nothing hidden can be of use any more.
+    """
+    if ctx.runner.failure is not None:
+        raise ctx.runner.failure
+    has_saves = bool(await run_in_thread("the saves", partial(ctx.house.store.saves, ctx.room.id)))
+    watch = watch_for(ctx.room, ctx.member, seat, has_saves=has_saves)
+    maker = ctx.house.need(FilmMaker)
+    async with maker.turn(ctx.credential.identity or ctx.credential.counted_as.hex()):
+        secret = secret_for(ctx.room.state.secret, "film", ctx.member.id, seat, first, last, frames)
+        making = _Page(ctx, watch, maker, secret)
+        page = await making.make(first, last, frames, cursor)
+        made, over = await ctx.house.need(DecisionLog).all(ctx.room.id)
+    # Making a film takes a while. Discard one that was made under an earlier grant, or of a game that was not over.
+    member = ctx.room.state.members.get(ctx.member.id)
+    if member is None:
+        raise Unauthorized("you are no longer a member of this room")
+    if ctx.house.rooms.get(ctx.room.id) is not ctx.runner:
+        raise Busy("this room was reopened; try again", retry_after_s=1)
+    if watch_for(ctx.room, member, seat, has_saves=has_saves) != watch:
+        raise Busy("what you may see has changed; try again")
+    if watch.ended and not page.film.frames:
+        raise PermissionDenied("this is shown when the game is over", needs=[Capability.READ_ALL])
+    page.film.decisions = making.placed(
+        visible(made, reader_for(ctx, member, over, has_saves=has_saves), *making.entries)
+    )
+    return page
+
+
+class _Page:
+    """One page that is being made."""
+
+    def __init__(self, ctx: HouseContext, watch: Watch, maker: FilmMaker, secret: str) -> None:
+        """``secret``: of its cursors."""
+        room = ctx.room
+        self._secret = secret
+        self._room, self._member, self._watch, self._maker = room, ctx.member, watch, maker
+        self._eye = room.eye(ctx.member)
+        self._store, self._keyframes = ctx.house.store, ctx.house.need(Keyframes)
+        self._forgotten = self._keyframes.forgotten(room.id)
+        self._features = split_names(ctx.house.settings.features)
+        self._head = ctx.runner.history.seq
+        self._numbers = Capability.READ_ALL in ctx.member.held
+        self._position = -1  # of the process
+        self._read_from = self._read_to = -1  # the entries whose events are in the page
+        self._parts = 0
+        self._ordinal = 0
+        self._frames_at: list[int] = []  # the entries of the frames
+        self._steps: list[int] = []  # the entries at which there may be frames; empty: at all of them
+        self._bytes = 0
+        self.film = empty_film(room, watch.eye)
+
+    async def make(self, first: int, last: int | None, frames: int, cursor: str) -> FilmPage:
+        keep = self._keyframes.are_kept
+        await self._maker.begin(Begin(self._watch, self._room.state.source, self._features, keep))
+        packed = unseal(self._secret, cursor, max(self._head, MAX_FRAMES) + 1 << ORDINAL_BITS)
+        at, self._ordinal = (packed >> ORDINAL_BITS, packed & (1 << ORDINAL_BITS) - 1) if packed >= 0 else (-1, 0)
+        runs_by_itself = self._room.pace == "clock"
+        left = await (self._over_time if runs_by_itself else self._each_change)(first, last, frames, at)
+        if self.film.frames:
+            self.film.first, self.film.last = self.film.frames[0].seq, self.film.frames[-1].seq
+        more = seal(self._secret, left << ORDINAL_BITS | self._ordinal) if left is not None else ""
+        return FilmPage(self.film, more)
+
+    # -- which frames -----------------------------------------------------------------------------
+    async def _over_time(self, first: int, last: int | None, frames: int, step: int) -> int | None:
+        """Frames at times that are evenly spread. Returns the first step that did not fit."""
+        begin, end = await self._ask(moments.span, self._head)
+        begin, end = max(first, begin), end if last is None else min(last, end)
+        times = evenly(begin, max(begin, end), frames)
+        step = min(step, len(times))  # less of the record may be left than when the cursor was given
+        self._read_to = await self._seq_at(times[step - 1] if step > 0 else begin - 1)
+        self._read_from = self._read_to + 1
+        for number in range(max(step, 0), len(times)):
+            if self._bytes > PAGE_BYTES:
+                return number
+            seq = await self._seq_at(times[number])
+            await self._go_to(seq)
+            self._steps.append(seq)
+            self._add_frames(await self._play(Play([], at=times[number])))
+            await self._add_events(seq)
+        return None
+
+    async def _each_change(self, first: int, last: int | None, frames: int, seq: int) -> int | None:
+        """A frame after each entry that changes the view. Returns the entry after which the next page begins."""
+        end = self._head if last is None else await self._seq_at(last)
+        is_first, seq = seq < 0, seq if seq >= 0 else await self._seq_at(first)
+        await self._go_to(seq)
+        shown = await self._play(Play([], at=max(first, 0), prime=not is_first))
+        self._add_frames(shown)
+        self._read_from, self._read_to = seq + (not is_first), seq
+        while seq < end:
+            left = frames - len(self.film.frames)
+            if left <= 0 or self._bytes > PAGE_BYTES:
+                return seq if await self._shows_more(seq, end) else None
+            played = await self._play(Play(await self._rows(seq, min(PART, end - seq)), each=left))
+            self._add_frames(played)
+            seq = played.seq
+            await self._add_events(seq)
+        return None
+
+    async def _shows_more(self, seq: int, end: int) -> bool:
+        """Whether there is another frame. If not, the page has the events until the end: another page without frames
+        would tell that something hidden has happened."""
+        while seq < end:
+            played = await self._play(Play(await self._rows(seq, min(PART, end - seq)), each=1))
+            if played.frames:
+                return True
+            seq = played.seq
+        await self._add_events(end)
+        return False
+
+    # -- what is in the page ----------------------------------------------------------------------
+    def _add_frames(self, played: Played) -> None:
+        for seq, encoded in played.frames:
+            frame = _decode_frame(encoded)
+            self._ordinal += 1
+            frame.seq = seq if self._numbers else self._ordinal
+            self._frames_at.append(seq)
+            self.film.frames.append(frame)
+            self._bytes += len(encoded)
+
+    async def _add_events(self, seq: int) -> None:
+        """The events until an entry, as `events` would give them."""
+        after, self._read_to = self._read_to, max(seq, self._read_to)
+        found = await run_in_thread("a film", partial(self._events, after, self._read_to)) if seq > after else []
+        for event in found:
+            event.seq = self._number_of(event.seq)
+            self.film.events.append(event)
+            self._bytes += len(event.text) + 60
+
+    def _events(self, after: int, upto: int) -> list[FilmEvent]:
+        """Runs on a thread."""
+        rows = self._store.lines(self._room.id, after, upto - after)
+        return [event for seq, body, _ in rows for event in events_of(decode_entry(body), self._member, self._eye)]
+
+    @property
+    def entries(self) -> tuple[int, int]:
+        """The first and the last entry whose events are in the page."""
+        return self._read_from, self._read_to
+
+    def placed(self, decisions: Iterable[FilmDecision]) -> list[FilmDecision]:
+        """With the numbers of this film. They are copied, since the log keeps them."""
+        return [replace(made, seq=self._number_of(made.seq)) for made in decisions]
+
+    def _number_of(self, seq: int) -> int:
+        """The number that an entry has in this film: its own, or that of the frame which is shown then."""
+        if self._numbers:
+            return seq
+        step = bisect_left(self._steps, seq)
+        shown_at = self._steps[step] if step < len(self._steps) else seq
+        return self._ordinal - len(self._frames_at) + bisect_right(self._frames_at, shown_at)
+
+    # -- going there ------------------------------------------------------------------------------
+    async def _go_to(self, seq: int) -> None:
+        """Let the process replay up to an entry, from the nearest keyframe."""
+        start = await run_in_thread("a keyframe", partial(self._start, seq)) if seq > self._position else None
+        if start is None and self._position < 0 and await self._ask(moments.oldest) > 0:
+            raise BadArgs("this part of the record was deleted; ask for a later time")
+        while self._position < seq:
+            at = start.seq if start is not None else self._position
+            played = await self._play(Play(await self._rows(at, min(PART, seq - at)), start))
+            if played.bad_start and start is not None:
+                await run_in_thread("a keyframe", partial(self._keyframes.drop, self._room.id, start.seq))
+                await self._go_to(seq)
+            start = None
+
+    def _start(self, seq: int) -> Keyframe | None:
+        """The last keyframe up to an entry, if it saves something. Where older entries were deleted, also a snapshot of
+        the store. Runs on a thread."""
+        room, store = self._room.id, self._store
+        if any(self._position < place.seq <= seq for place in self._keyframes.places(room)):
+            found = self._keyframes.before(room, seq, partial(digest_at, store, room))
+            if found is not None and found.seq > self._position:
+                return found
+        if self._position < 0 and moments.oldest(store, room) > 0:
+            kept = map(Snapshot.decode, store.snapshots(room))
+            return next((Keyframe.of(one, 0) for one in kept if one.seq <= seq), None)
+        return None
+
+    async def _play(self, step: Play) -> Played:
+        self._parts += 1
+        if self._parts > PAGE_PARTS:
+            raise Busy("this part of the record is being prepared; try again in a moment", retry_after_s=1)
+        played = await self._maker.play(step)
+        for made in played.keyframes:
+            await run_in_thread("a keyframe", partial(self._keyframes.add, self._room.id, made, self._forgotten))
+        if played.code:
+            raise error_of(played)
+        if not played.bad_start:
+            self._position = played.seq
+        return played
+
+    # -- reading the record -----------------------------------------------------------------------
+    async def _rows(self, after: int, count: int) -> list[Row]:
+        return await run_in_thread("a film", lambda: list(self._store.lines(self._room.id, after, count)))
+
+    async def _seq_at(self, at: int) -> int:
+        return await self._ask(moments.seq_at, self._head, at)
+
+    async def _ask(self, question: Callable[..., T], *args: int) -> T:
+        return await run_in_thread("a film", partial(question, self._store, self._room.id, *args))
+
+
+def empty_film(room: Room, eye: Eye) -> Film:
+    """A film of a room without its frames. ``room``: as it is now."""
+    state, spec = room.state, room.world.spec
+    keys = [{"key": key, "action": one.name, "params": dict(one.parameters)} for key, one in room.world.keys.items()]
+    return Film(
+        room.id, state.world, spec.title or spec.name, name_of(eye), [], version=state.version, scenario=state.scenario,
+        cohabit=__version__, seats=players_of(state), live=state.over_since is None and not state.archived, keys=keys,
+    )  # fmt: skip
+
+
+def events_of(entry: Entry, member: Member, eye: Eye | None) -> list[FilmEvent]:
+    """The events of an entry, as this member may see them."""
+    by = handle_of(entry.by) if entry.by is not None else ""
+    return [
+        FilmEvent(entry.seq, item.at, item.kind, item.text, by if item.by is not None else "")
+        for item in feed(entry, member, eye)
+    ]
+
+
+def name_of(eye: Eye) -> str:
+    return "all" if eye.sees == "all" and eye.seat is None else eye.seat or "public"

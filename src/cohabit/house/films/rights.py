@@ -1,0 +1,47 @@
+"""Who may see what of a room's past.
+
+A member sees what its own eye, as it is now, could have seen then: of a seat, only while the same member played it. It
+sees another seat, or everything, with `read_all`; or once the game is over, unless something hidden outlives the game.
+In doubt it sees nothing. Messages are never part of that: each member gets those that `events` gives it.
+"""
+
+from cohabit.errors import PermissionDenied
+from cohabit.house.films.filming import Watch
+from cohabit.model.grant import Capability
+from cohabit.model.seat import ALL, PUBLIC, Eye
+from cohabit.room.room import Room
+from cohabit.room.seeing.hidden import hidden_for_ever
+from cohabit.room.state import Member
+
+C = Capability
+OWN, EVERYTHING, EVERYBODY = "", "all", "public"
+"""What can be asked for besides the id of a seat."""
+
+
+def watch_for(room: Room, member: Member, seat: str, *, has_saves: bool) -> Watch:
+    """How this member may see the past of a room through the eye that it asks for, or PERMISSION_DENIED."""
+    own = room.eye_of(member)
+    if seat == OWN or seat == own.seat:
+        return own_watch(member, own)
+    sees_all = C.READ_ALL in member.held
+    if seat == EVERYBODY and (sees_all or C.WATCH in member.held):
+        return Watch(PUBLIC, member.id)
+    wanted = ALL if seat == EVERYTHING else PUBLIC if seat == EVERYBODY else Eye(seat, "own")
+    if sees_all or (wanted == ALL and own == ALL):
+        return Watch(wanted, member.id)
+    why = hidden_for_ever(room, has_saves=has_saves)
+    if why:
+        raise PermissionDenied(f"you see your own view only: {why}", needs=[C.READ_ALL])
+    over = room.state.over_since is not None
+    return Watch(wanted, member.id, ended=True, game="" if over else room.state.game)
+
+
+def own_watch(member: Member, own: Eye) -> Watch:
+    """The eye that a member has now."""
+    public = PUBLIC if C.WATCH in member.held else None
+    if own.seat is None:
+        return Watch(own, member.id)
+    if own.sees == "all":
+        return Watch(own, member.id, otherwise=ALL if C.READ_ALL in member.held else public)
+    holder = member.id if member.seat == own.seat else member.through_player
+    return Watch(own, member.id, holder=holder or "", otherwise=public)

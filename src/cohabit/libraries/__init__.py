@@ -1,0 +1,1 @@
+"""Games of other libraries as worlds: one module per library, each behind an extra. See ``cohabit.library``."""

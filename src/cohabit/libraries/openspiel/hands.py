@@ -1,0 +1,175 @@
+"""What a player holds and knows, in words, where the library writes it in a form for programs.
+
+Each function takes the text that the library shows this player, the game (``pyspiel.Game``) and the player, and adds
+nothing that is not in that text.
+"""
+
+import re
+from string import ascii_lowercase
+from typing import Any
+
+KUHN_CARDS = "JQKA"
+LEDUC_CARDS = "JQKA"
+PLAYING_CARDS = 0x1F0A0
+"""Unicode: the suits of sixteen each are spades, hearts, diamonds, clubs; a suit's first card is the ace."""
+CARD_NAMES = "?A23456789TJCQK"
+
+
+TAROKS = [
+    "Pagat", "II", "III", "IIII", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV", "XVI", "XVII",
+    "XVIII", "XIX", "XX", "Mond", "Skis",
+]  # fmt: skip
+COURT = ["Jack", "Knight", "Queen", "King"]
+TAROK_CARDS = [
+    *TAROKS,
+    *(f"{rank} of {suit}" for suit in ("Hearts", "Diamonds") for rank in ["4", "3", "2", "1", *COURT]),
+    *(f"{rank} of {suit}" for suit in ("Spades", "Clubs") for rank in ["7", "8", "9", "10", *COURT]),
+]
+
+
+def _fields(text: str) -> dict[str, str]:
+    """[Private: 1][Round 1][Pot: 2]"""
+    return {key: value.strip() for key, value in re.findall(r"\[(\w+):? ?([^\]]*)\]", text)}
+
+
+def kuhn(text: str, game: Any, player: int | None) -> str:
+    """The information state: the card, then the moves as letters, which the list of moves has already."""
+    card, moves = re.fullmatch(r"(\d+)([pb]*)", text.strip()).groups()  # type: ignore[union-attr]
+    bets = moves.count("b")
+    return f"Your card: {_kuhn_card(int(card), game)}. {'Nobody has bet.' if not bets else f'Bets so far: {bets}.'}"
+
+
+def _kuhn_card(card: int, game: Any) -> str:
+    """Three cards are jack, queen and king; with more players there are more, and they are numbers."""
+    count = game.num_players() + 1
+    return f"{KUHN_CARDS[card]} (J < Q < K)" if count == 3 else f"{card} (of 0 to {count - 1})"
+
+
+def leduc(text: str, game: Any, player: int | None) -> str:
+    known, hand = _fields(text), text.split("\n")[0] if text.startswith("Hand") else ""
+    if "Private" not in known:  # between two hands
+        return text
+    public = known.get("Public", "")
+    lines = [
+        f"Your card: {_leduc_card(known['Private'], game)}.",
+        f"Public card: {_leduc_card(public, game)}." if public else "The public card is not dealt yet.",
+        f"Betting round {known['Round']}. Pot: {known['Pot']}. Money: {_each(known['Money'])}.",
+    ]
+    if "Ante" in known:
+        lines.append(f"Paid into the pot: {_each(known['Ante'])}.")
+    return "\n".join([f"{hand}."] * bool(hand) + lines)
+
+
+def _leduc_card(card: str, game: Any) -> str:
+    """Two cards of each rank follow each other."""
+    ranks = game.num_players() + 1
+    alike = bool(game.get_parameters().get("suit_isomorphism"))
+    rank = int(card) if alike else int(card) // 2
+    return f"{LEDUC_CARDS[rank]} (J < Q < K)" if ranks == 3 else f"rank {rank} (of 0 to {ranks - 1})"
+
+
+def _each(numbers: str) -> str:
+    return ", ".join(f"player{n} {value}" for n, value in enumerate(numbers.split()))
+
+
+def dice(text: str, game: Any, player: int | None) -> str:
+    """Liar's dice: the own dice, then the bids, which the list of moves has already."""
+    words = re.sub(r"^P\d ", "", text.strip()).split()
+    own = [word for word in words if "-" not in word and word != "Liar"]
+    bids = [word for word in words if "-" in word]
+    last = f"Last bid: {bids[-1]}." if bids else "Nobody has bid."
+    return f"Your dice: {' '.join(''.join(own))}. {last}"
+
+
+def auction(text: str, game: Any, player: int | None) -> str:
+    value, _, bid = text.replace(f"p{player} val", "").partition("bid")
+    return f"The item is worth {value.strip()} to you." + (f" You bid {bid.strip()}." if bid.strip() else "")
+
+
+def pennies(text: str, game: Any, player: int | None) -> str:
+    """Coordinated matching pennies: the letters are what was seen and done."""
+    return (
+        f"Seen so far (H heads, T tails; first what you are told, then the moves you know): {text.strip() or 'nothing'}"
+    )
+
+
+def poker(text: str, game: Any, player: int | None) -> str:
+    known = _fields(text)
+    lines = [f"Your cards: {known.get('Private', '')}.", f"Betting round {known['Round']}. Pot: {known['Pot']}."]
+    if known.get("Public"):
+        lines.insert(1, f"Public cards: {known['Public']}.")
+    paid = known.get("PlayerContribution", "")
+    lines += [f"Money: {_each(known['Money'])}."] + ([f"Paid into the pot: {_each(paid)}."] if paid else [])
+    return "\n".join(lines)
+
+
+def fish(text: str, game: Any, player: int | None) -> str:
+    """Go Fish: ranks are letters in hands and moves, and numbers in the list of what was asked."""
+    text = text.replace("recieved", "received")
+    return re.sub(
+        r"(\d+) asked (\d+) for (\d+)",
+        lambda asked: f"player {asked[1]} asked player {asked[2]} for {ascii_lowercase[int(asked[3])]}",
+        text,
+    )
+
+
+def drawn_cards(text: str, game: Any, player: int | None) -> str:
+    """Skat shows cards as single characters; moves name them by letters."""
+    named = re.sub("[\U0001f0a1-\U0001f0de]", lambda card: _card(card[0]), text)
+    return "\n".join(part.strip() for part in named.split("|")).replace("PlPos:", "You are player ")
+
+
+def _card(character: str) -> str:
+    suit, rank = divmod(ord(character) - PLAYING_CARDS, 16)
+    return "SHDC"[suit] + CARD_NAMES[rank]
+
+
+def tarok(text: str, game: Any, player: int | None) -> str:
+    """Cards as they are called in moves."""
+    cards, _, rest = text.partition(";")
+    named = [TAROK_CARDS[int(card)] for card in cards.split(",") if card]
+    since = rest.strip(",") or "none"
+    return f"Your cards: {', '.join(named)}.\nThe library's numbers of what you have seen since: {since}"
+
+
+def boxes(text: str, game: Any, player: int | None) -> str:
+    """Cooperative box pushing: the robot sees one thing."""
+    return f"In front of you: {text.strip()}."
+
+
+def sheriff(text: str, game: Any, player: int | None) -> str:
+    """The steps so far, one in a line."""
+    steps = text.strip().partition(" ")[2]
+    lines = [step.replace("_", " ").replace(":", ": ") for step in steps.split("/") if step]
+    return "\n".join(["So far:", *(f"  {line}" for line in lines)]) if lines else "Nothing has happened yet."
+
+
+def bridge_bids(text: str, game: Any, player: int | None) -> str:
+    """Tiny bridge: the hand first, then the calls that count, each with who made it."""
+    hand, _, calls = text.strip().partition(" ")
+    return f"Your hand: {hand}. " + (
+        f"Calls: {calls} (Us: you, Pd: your partner, LH and RH: the opponents)." if calls else ""
+    )
+
+
+def deep_sea(text: str, game: Any, player: int | None) -> str:
+    """The diver on the grid: one row for each depth."""
+    width = int(game.get_parameters()["size"])
+    rows = [text[at : at + width] for at in range(0, len(text), width)]
+    return "\n".join(rows)
+
+
+def prizes(text: str, game: Any, player: int | None) -> str:
+    """Goofspiel, without a line that has numbers in it without spaces."""
+    return "\n".join(line for line in text.split("\n") if not line.startswith("Remaining Point Cards"))
+
+
+def coins(text: str, game: Any, player: int | None) -> str:
+    """The coin game: the first line is the number of the colour that the player prefers."""
+    colour, _, rest = text.partition("\n")
+    return f"You prefer coins of colour {ascii_lowercase[int(colour)]}. Collected so far, and the board:\n{rest}"
+
+
+def landlord(text: str, game: Any, player: int | None) -> str:
+    """Dou dizhu: the last line is three."""
+    return re.sub(r"(?<=\d)(start player|My position)", r"\n\1", text)

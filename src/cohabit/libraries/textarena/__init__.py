@@ -1,0 +1,1 @@
+"""Games in words, of TextArena. See ``library.py``."""

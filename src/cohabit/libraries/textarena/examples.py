@@ -1,0 +1,51 @@
+"""Moves that may be possible, as examples: TextArena has no list of the legal ones.
+
+Its games name moves in square brackets, in the rules and often below the board. A table has patterns for games whose
+texts name too few: ``[<0-8>]`` stands for nine moves, and ``[<Accept|Deny>]`` for two.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+
+from cohabit.libraries.textarena.game import ACTION, ADMIN, Message
+
+MAX_EXAMPLES = 60
+_TOKEN = re.compile(r"\[[^\[\]\n]{1,60}\]")
+_CHOICE = re.compile(r"<([^<>]*)>")
+
+
+def expanded(pattern: str) -> Iterator[str]:
+    """All moves of a pattern."""
+    parts = _CHOICE.split(pattern)  # texts, with a choice between every two of them
+    yield from map("".join, product(*(_choices(part) if i % 2 else [part] for i, part in enumerate(parts))))
+
+
+def _choices(choice: str) -> list[str]:
+    if found := re.fullmatch(r"(\d+)-(\d+)", choice):
+        return [str(n) for n in range(int(found[1]), int(found[2]) + 1)]
+    if found := re.fullmatch(r"([A-Za-z])-([A-Za-z])", choice):
+        return [chr(n) for n in range(ord(found[1]), ord(found[2]) + 1)]
+    return choice.split("|")
+
+
+def moves_in(heard: Sequence[Message]) -> list[str]:
+    """The moves in the newest text of the game that names any; the oldest one is the rules."""
+    for message in reversed(heard):
+        if message.kind not in (ACTION, ADMIN) and (found := named(message.text)):
+            return found
+    return []
+
+
+def named(text: str) -> list[str]:
+    """What is in brackets and could be a move: the cells of a board and the marks of players are not."""
+    return [token for token in dict.fromkeys(_TOKEN.findall(text)) if re.search(r"[A-Za-z0-9]", token)]
+
+
+def some(moves: Iterable[str], without: Sequence[str], turn: int) -> list[str]:
+    """Some of these moves, each once and without those that were tried in vain: from all parts of a long list, and
+    other ones each turn."""
+    found = [move for move in dict.fromkeys(moves) if move not in without]
+    if len(found) <= MAX_EXAMPLES:
+        return found
+    return [found[(place * len(found) // MAX_EXAMPLES + turn * 7) % len(found)] for place in range(MAX_EXAMPLES)]

@@ -1,0 +1,254 @@
+"""One screen for a room, in a real browser: the board, the bar with what one can do, panels, keys, and the end of a game."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from cohabit.scenario import AgentSpec, Scenario
+
+from .page import STONES, Running, Visit, open_drawer, panels, token, turn
+
+pytestmark = pytest.mark.browser
+DESK: Any = {"width": 1440, "height": 900}
+PHONE: Any = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    running = Running(tmp_path_factory.mktemp("house"))
+    running.start()
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+class Table:
+    """A room of one test: ann and bob play, eve watches, hal is the host."""
+
+    def __init__(self, house: Running, world: str, **settings: Any) -> None:
+        self.house, self.room = house, f"room-{len(house.house.rooms)}"
+        self.seats = 1 if ":" in world else 4 if world == "whist" else 2
+        people = [
+            AgentSpec(id=name, kind="human", role=role, claim=claim, token=self.token(name))
+            for name, role, claim in [
+                ("ann", "human", "auto:0"), ("bob", "human", "auto:1"), ("eve", "observer", None), ("hal", "host", None),
+            ]
+            if claim != "auto:1" or self.seats > 1
+        ]  # fmt: skip
+        bots = [AgentSpec(id=f"bot{i}", role="player", claim=f"auto:{i}", brain=world) for i in range(2, self.seats)]
+        house.open(Scenario(scenario="evening", world=world, agents=[*people, *bots], **settings), self.room)
+
+    def token(self, who: str) -> str:
+        return token(f"{who}-{self.room}")
+
+    def call(self, who: str, command: str, **args: Any) -> Any:
+        return self.house.call(f"{who}-{self.room}", command, self.room, **args)
+
+    def link(self, who: str) -> str:
+        return self.house.link(f"{who}-{self.room}", self.room)
+
+    def win(self) -> None:
+        """Tic-tac-toe, to its end: ann wins."""
+        for who, cell in (("ann", 0), ("bob", 3), ("ann", 1), ("bob", 4), ("ann", 2)):
+            self.call(who, "mark", cell=cell)
+
+
+def fits(page: Page) -> bool:
+    """True if nothing of the page is outside the window, and the board and the bar are in it."""
+    size = page.viewport_size
+    inside: bool = page.evaluate(
+        """() => {
+          const { scrollWidth, scrollHeight } = document.documentElement;
+          const boxes = [".world", ".actions", ".drawer-buttons", ".bar"].map((name) => document.querySelector(name).getBoundingClientRect());
+          return scrollWidth <= innerWidth && scrollHeight <= innerHeight
+            && boxes.every((box) => box.left >= 0 && box.top >= 0 && box.right <= innerWidth + 1 && box.bottom <= innerHeight + 1);
+        }"""
+    )
+    return size is not None and inside
+
+
+# -- one screen --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("world", ["tictactoe", "nim", "whist"])
+def test_a_player_moves_without_scrolling_at_a_desk_and_on_a_phone(house: Running, visit: Visit, world: str) -> None:
+    table = Table(house, world)
+    if world == "whist":
+        table.call("bob", "cut")
+    page = visit(table.link("ann"), viewport=DESK)
+    expect(page.locator("button.choice").first).to_be_in_viewport(ratio=1)
+    for size in (PHONE, DESK):
+        page.set_viewport_size(size)
+        expect(page.locator("button.choice").first).to_be_in_viewport(ratio=1)
+        assert fits(page)
+        if world != "nim":
+            board = page.locator(".front-end-frame").bounding_box()
+            assert board is not None
+            assert board["width"] * board["height"] > size["width"] * size["height"] * 0.5
+    page.locator("button.choice").first.click()
+    expect(page.locator(".actions .result")).not_to_be_empty()
+
+
+def test_panels_are_closed_on_a_phone_open_with_one_tap_and_close_with_escape(house: Running, visit: Visit) -> None:
+    page = visit(Table(house, "nim").link("hal"), viewport=PHONE, has_touch=True)
+    expect(panels(page).first).to_be_visible()
+    expect(page.locator(".drawer")).to_be_hidden()
+    for name in ("Story", "Members", "Invite", "Audit", "You", "About"):
+        panel = open_drawer(page, name)
+        expect(panel.get_by_role("heading").first).to_be_focused()
+        assert fits(page)
+        page.keyboard.press("Escape")
+        expect(panel).to_be_hidden()
+        expect(panels(page).filter(has_text=name)).to_be_focused()
+
+
+@pytest.mark.soak
+def test_the_story_is_beside_the_board_on_a_wide_screen_and_comes_back_when_a_panel_is_closed(
+    house: Running, visit: Visit
+) -> None:
+    page = visit(Table(house, "nim").link("ann"), viewport=DESK)
+    story = page.get_by_role("region", name="Story")
+    expect(story).to_be_visible()
+    open_drawer(page, "Members").get_by_role("button", name="Close Members").click()
+    expect(story).to_be_visible()
+    page.set_viewport_size(PHONE)
+    expect(story).to_be_hidden()
+
+
+# -- time --------------------------------------------------------------------------------------------
+def test_the_time_limit_is_counted_down_and_so_is_the_time_until_the_next_game(house: Running, visit: Visit) -> None:
+    table = Table(house, "tictactoe", turn_seconds=90, rematch_seconds=600)
+    page = visit(table.link("eve"), lambda page: page.clock.install())
+    timer = page.locator(".countdown")
+    expect(timer).to_have_text(re.compile(r"^1:(30|2\d) left$"))
+    page.clock.fast_forward(30_000)
+    expect(timer).to_have_text(re.compile(r"^(1:00|0:5\d) left$"))
+    table.win()
+    expect(timer).to_have_text(re.compile(r"^Next game in (10:00|9:5\d)$"))
+
+
+# -- the end -----------------------------------------------------------------------------------------
+def test_a_finished_game_says_who_won_and_those_who_may_start_a_rematch(house: Running, visit: Visit) -> None:
+    table = Table(house, "tictactoe")
+    ann, hal = visit(table.link("ann")), visit(table.link("hal"))
+    table.win()
+    for page in (ann, hal):
+        expect(page.get_by_role("group", name="The end")).to_contain_text("ann won.")
+    expect(ann.get_by_role("group", name="The end")).to_contain_text("A host can start a rematch.")
+    expect(ann.get_by_role("button", name="Rematch")).to_be_hidden()
+    hal.get_by_role("button", name="Rematch").click()
+    expect(turn(ann)).to_have_text("It is your turn.")
+    expect(ann.get_by_role("group", name="The end")).to_be_hidden()
+
+
+# -- keys --------------------------------------------------------------------------------------------
+def test_numbers_choose_actions_and_a_question_mark_shows_the_keys(house: Running, visit: Visit) -> None:
+    table = Table(house, "nim", config={"stones": STONES})
+    page = visit(table.link("ann"))
+    expect(page.get_by_role("button", name="take 2")).to_have_attribute("aria-keyshortcuts", "2")
+    page.keyboard.press("?")
+    sheet = page.get_by_role("dialog", name="Keys")
+    expect(sheet).to_contain_text("choose one of the first nine actions")
+    page.keyboard.press("2")  # not while the sheet is open
+    page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+    page.get_by_role("textbox", name="Message").press_sequentially("3?")  # typed, not played
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("3?")
+    expect(turn(page)).to_have_text("It is your turn.")
+    turn(page).focus()
+    page.keyboard.press("2")
+    expect(turn(page)).to_have_text("To move: bob.")
+    assert table.call("bob", "view").observation.status["stones"] == STONES - 2
+
+
+def test_the_keys_of_a_world_act_also_from_its_document(house: Running, visit: Visit) -> None:
+    world = f"{Path(__file__).parent / 'front_ends' / 'walk.py'}:Walk"
+    table = Table(house, world)
+    page = visit(table.link("ann"), has_touch=True)
+    document = page.frame_locator(".front-end-frame")
+    expect(document.locator("#at")).to_have_text("0, 0")
+    page.keyboard.press("ArrowUp")
+    expect(document.locator("#at")).to_have_text("0, 1")
+    document.locator("#at").press("ArrowRight")
+    expect(document.locator("#at")).to_have_text("1, 1")
+    page.get_by_role("button", name="Keys").click()
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("step up")
+
+
+# -- the connection ------------------------------------------------------------------------------------
+@pytest.mark.soak
+def test_a_lost_connection_covers_nothing_and_buttons_look_disabled(visit: Visit, tmp_path: Path) -> None:
+    house = Running(tmp_path)
+    house.start()
+    try:
+        table = Table(house, "nim")
+        page = visit(table.link("ann"), viewport=PHONE)
+        button = page.get_by_role("button", name="take 1")
+        expect(button).to_have_css("opacity", "1")
+    finally:
+        house.stop()
+    expect(page.locator("#connection")).to_contain_text("Connection lost")
+    expect(button).to_have_css("opacity", "0.45")
+    page.get_by_role("button", name="Rooms").click(trial=True)  # nothing lies over it
+    assert fits(page)
+
+
+# -- accessibility -------------------------------------------------------------------------------------
+BROKEN_RULES = (
+    "axe.run(document, { iframes: false })"
+    ".then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]))"
+)
+
+
+@pytest.fixture
+def broken(need: Callable[[str], Path]) -> Callable[[Page], list[Any]]:
+    """The rules of axe that a page breaks now, and where."""
+    source = need("axe").read_text()
+
+    def run(page: Page) -> list[Any]:
+        page.evaluate(source)
+        found: list[Any] = page.evaluate(BROKEN_RULES)
+        return found
+
+    return run
+
+
+@pytest.mark.parametrize("how", [{"viewport": DESK}, {"viewport": PHONE, "color_scheme": "dark"}])
+def test_axe_finds_nothing_in_a_room_and_its_panels(
+    house: Running, visit: Visit, broken: Callable[[Page], list[Any]], how: Any
+) -> None:
+    table = Table(house, "tictactoe", turn_seconds=600)
+    ann, hal = visit(table.link("ann"), **how), visit(table.link("hal"), **how)
+    expect(ann.locator("button.choice").first).to_be_visible()
+    assert broken(ann) == []
+    ann.keyboard.press("?")
+    assert broken(ann) == []
+    ann.keyboard.press("Escape")
+    expect(hal.get_by_role("button", name="Lock")).to_be_visible()
+    for name in panels(hal).all_inner_texts():
+        open_drawer(hal, name)
+        assert broken(hal) == [], name
+    table.win()
+    expect(hal.get_by_role("button", name="Rematch")).to_be_visible()
+    assert broken(hal) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_around_rooms(
+    house: Running, visit: Visit, broken: Callable[[Page], list[Any]], scheme: Any
+) -> None:
+    page = visit(f"http://127.0.0.1:{house.port}/", color_scheme=scheme)
+    expect(page.get_by_label("Your token")).to_be_visible()
+    assert broken(page) == []
+    page.get_by_label("Your token").fill(house.host_token(f"zoe-{scheme}"))
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rooms")
+    assert broken(page) == []
+    page.get_by_role("button", name="Create a room").click()
+    expect(page.get_by_label("Scenario or world")).to_be_visible()
+    assert broken(page) == []

@@ -1,0 +1,266 @@
+"""The games of OpenSpiel as worlds."""
+
+import random
+from typing import Any
+
+import pytest
+from tests.libraries.survey import read_results, survey
+
+from cohabit import Eye, GameRejected, Seat, Stream, World
+from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.model.seat import ALL, PUBLIC
+from cohabit.registry import find_library, find_world, listed_games, make_world
+from cohabit.testing.checker import check_here
+
+pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (the extra openspiel)")
+BIG_SEED = 2**127 + 5
+
+
+def opened(game: str, seed: int = BIG_SEED) -> World:
+    world = make_world(f"openspiel:{game}", {})
+    world.reset(seed, seats(world))
+    return world
+
+
+def seats(world: World) -> list[Seat]:
+    return [Seat(name, name) for name in world.spec.seat_names]
+
+
+def play(world: World, seat: str, move: str) -> str:
+    done = next(action for action in world.actions() if action.name == "play")
+    return str(done.run(Seat(seat, seat), move=move).public)
+
+
+def moves(world: World, seat: str) -> list[str]:
+    return [action.parameters["move"] for action in world.legal(Seat(seat)) or ()]
+
+
+def play_at_random(world: World, seed: int, most: int = 1000) -> None:
+    draw = random.Random(seed)
+    for _ in range(most):
+        if world.is_over():
+            return
+        for seat in list(world.to_move()):
+            play(world, seat, draw.choice(moves(world, seat)))
+        if world.pace == "rounds":
+            world.resolve()
+
+
+def own(seat: str) -> Eye:
+    return Eye(seat, "own")
+
+
+def test_every_game_of_the_library_is_listed_or_left_out_with_a_reason() -> None:
+    listed, left_out = listed_games("openspiel"), find_library("openspiel").left_out()
+    registered = {kind.short_name for kind in pyspiel.registered_games()}
+    assert len(listed) >= 100
+    assert {game.name for game in listed.values()} | left_out.keys() == registered
+    assert all(left_out.values())
+    assert len([game for game in listed.values() if game.about]) >= 50
+
+
+def test_what_the_list_says_about_seats_is_what_the_library_says() -> None:
+    listed = listed_games("openspiel")
+    assert listed
+    wrong = {
+        game.name: game.seats for game in listed.values() if game.seats[0] != pyspiel.load_game(game.name).num_players()
+    }
+    assert not wrong
+
+
+@pytest.mark.parametrize("game", ["kuhn_poker", "goofspiel"])
+def test_a_game_passes_every_check(game: str) -> None:
+    report = check_here(f"openspiel:{game}", seeds=(1,), steps=12)
+    assert not report.failed(), report
+
+
+@pytest.mark.parametrize("game", ["tic_tac_toe", "chess", "backgammon", "hearts", "gin_rummy", "tarok"])
+def test_random_players_come_to_the_end_and_the_steps_restore_the_same_game(game: str) -> None:
+    world, other = opened(game), opened(game, 1)
+    play_at_random(world, 3)
+    assert world.is_over()
+    other.restore(world.snapshot())
+    assert other.observe(ALL) == world.observe(ALL)
+    assert other.snapshot() == world.snapshot()
+
+
+def test_the_same_seed_deals_the_same_and_another_seed_something_else() -> None:
+    for game in ("gin_rummy", "tarok", "negotiation"):
+        first, again, other = (opened(game, seed).observe(own("player0")) for seed in (5, 5, 6))
+        assert first == again != other
+
+
+def test_a_board_has_labels_for_the_squares_that_moves_name() -> None:
+    chess = opened("chess")
+    play(chess, "white", "e4")
+    text = chess.observe(own("black")).text
+    assert "4  . . . . P . . ." in text
+    assert "   a b c d e f g h" in text
+    assert "Last moves: white e4" in text
+    xs = opened("tic_tac_toe")
+    play(xs, "x", "(1,2)")
+    assert "1  . . x" in xs.observe(PUBLIC).text
+    assert "o" not in opened("dark_hex").observe(own("x")).text.partition("You are")[0].replace("to", "")
+
+
+def test_every_reader_understands_the_text_of_its_games() -> None:
+    from cohabit.libraries.openspiel import boards, hands
+
+    read = 0
+    for source in listed_games("openspiel"):
+        world: Any = opened(source.partition(":")[2])
+        name = world.about.reader
+        for _ in range(12 if name else 0):
+            for player in range(len(world.seats)):
+                text = world.text_of(world.state, player)
+                assert getattr(boards, name, getattr(hands, name, None))(text, world.game, player), source
+                read += 1
+            play_at_random(world, read, 1)
+    assert read > 500
+
+
+def test_a_move_may_be_written_with_other_spaces_and_letters_and_a_wrong_one_says_what_is_legal() -> None:
+    world = opened("tic_tac_toe")
+    assert play(world, "x", " ( 0, 0 )") == "x plays (0,0)"
+    before = world.snapshot()
+    for wrong in ("(0,0)", "(9,9)", "x" * 500, ""):
+        with pytest.raises(GameRejected, match="choose one of"):
+            play(world, "o", wrong)
+    with pytest.raises(GameRejected, match="wait until it is your turn"):
+        play(world, "x", "(1,1)")
+    assert world.snapshot() == before
+
+
+def test_a_player_sees_its_own_card_and_a_spectator_none() -> None:
+    world = opened("kuhn_poker")
+    cards = {seat: world.observe(own(seat)).text for seat in ("player0", "player1")}
+    assert all(text.startswith("Your card: ") for text in cards.values())
+    assert cards["player0"].split()[2] != cards["player1"].split()[2]
+    assert "card" not in world.observe(PUBLIC).text
+    assert play(world, "player0", "Bet") == "player0 plays Bet"
+    assert "player0 Bet" in world.observe(PUBLIC).text
+
+
+def test_hidden_moves_are_told_to_nobody_else() -> None:
+    world = opened("phantom_ttt")
+    before = world.observe(own("o"))
+    assert play(world, "x", "(1,1)") == ""
+    assert world.observe(own("o")).text == before.text
+    assert "(1,1)" in world.observe(own("x")).text
+
+
+def test_choices_of_a_round_are_hidden_until_all_have_chosen() -> None:
+    world = opened("matrix_pd")
+    before = world.observe(own("player1"))
+    play(world, "player0", "Defect")
+    assert world.observe(own("player1")) == before
+    assert "Defect" in str(world.observe(ALL).status["chosen"])
+    assert world.to_move() == ["player1"]
+    play(world, "player1", "Cooperate")
+    assert [told.text for told in world.resolve()] == ["player0 plays Defect", "player1 plays Cooperate"]
+    assert world.returns() == {"player0": 10, "player1": 0}
+    assert [standing.seat for standing in world.standings()] == ["player0", "player1"]
+
+
+def test_go_fish_does_not_tell_which_card_another_player_drew() -> None:
+    game = pyspiel.load_game("go_fish")
+    assert "asked -3" in _texts_of_library(game), "the library no longer shows it: take `conceal` out of the catalogue"
+    for seed in range(5):
+        world = opened("go_fish", seed)
+        play_at_random(world, seed, 20)
+        seen = world.observe(own("player1"))
+        assert "-3" not in seen.text + str(seen.status)
+
+
+def test_the_card_of_a_player_who_folded_is_not_shown_between_hands() -> None:
+    world = opened("repeated_leduc_poker")
+    play(world, "player0", "Raise")
+    play(world, "player1", "Fold")
+    seen = world.observe(own("player0"))
+    assert "finished" in seen.text
+    assert "Cards" not in seen.text + str(seen.status)
+    assert "Cards" in world.observe(ALL).text
+
+
+def _texts_of_library(game: object) -> str:
+    draw, texts, state = random.Random(3), [], game.new_initial_state()  # type: ignore[attr-defined]
+    while not state.is_terminal():
+        chance = state.is_chance_node()
+        state.apply_action(draw.choice([a for a, _ in state.chance_outcomes()] if chance else state.legal_actions()))
+        texts += [] if state.is_chance_node() else [state.observation_string(1)]
+    return "\n".join(texts)
+
+
+@pytest.mark.parametrize("game", ["leduc_poker", "liars_dice", "cribbage", "dark_chess"])
+def test_what_is_hidden_can_be_redrawn_and_what_was_seen_stays(game: str) -> None:
+    different = 0
+    for seed in range(8):
+        world = opened(game, seed)
+        play_at_random(world, seed, 2)
+        seat = world.spec.seat_names[0]
+        seen, everything = world.observe(own(seat)), world.observe(ALL)
+        world.resample(own(seat), Stream(seed, "redraw"))
+        assert world.observe(own(seat)) == seen
+        different += world.observe(ALL) != everything
+    assert different >= 2
+
+
+def test_a_game_whose_hidden_part_cannot_be_redrawn_does_not_claim_a_test_of_leaks() -> None:
+    tested = {name for name, row in read_results("openspiel").games.items() if "comparisons" in row.leak}
+    for game in ("deep_sea", "negotiation", "solitaire", "tarok"):
+        assert f"openspiel:{game}" not in tested
+        with pytest.raises(NotImplementedError):
+            opened(game).resample(PUBLIC, Stream(1, "redraw"))
+
+
+def test_a_player_who_does_not_answer_folds_or_passes() -> None:
+    world = opened("leduc_poker")
+    play(world, "player0", "Raise")
+    world.skip(Seat("player1", "player1"))
+    assert world.is_over()
+    assert world.returns() == {"player0": 1, "player1": -1}
+
+
+def test_parameters_change_the_game_and_its_seats() -> None:
+    world = find_world("openspiel:leduc_poker(players=3)")
+    assert world.spec.seats == 3
+    assert world.spec.name == "openspiel_leduc_poker_players_3"
+    four = opened("go(board_size=4)")
+    assert "4 + + + +" in four.observe(PUBLIC).text
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("go(size=9)", "board_size"),
+        ("go(board_size=nine)", "must be int"),
+        ("go(board_size=-1)", "OpenSpiel refuses them"),
+        ("bridge(dealer=1000000)", "ends its process"),  # a segmentation fault
+        ("y(board_size=1000000)", "choose other parameters"),  # takes all memory
+        ('bargaining(instances_file="/etc/passwd")', "no parameter 'instances_file'"),
+    ],
+)
+def test_parameters_that_the_library_cannot_stand_are_refused(name: str, says: str) -> None:
+    with pytest.raises(BadArgs, match=says):
+        find_world(f"openspiel:{name}")
+
+
+def test_a_game_that_is_not_there_is_refused_with_the_reason() -> None:
+    with pytest.raises(UnknownAsset) as unknown:
+        find_world("openspiel:ches")
+    assert "openspiel:chess" in unknown.value.did_you_mean
+    with pytest.raises(UnknownAsset, match="reads a game from a file"):
+        find_world("openspiel:efg_game")
+
+
+def test_the_results_have_every_listed_game_and_no_failed_check() -> None:
+    results = read_results("openspiel")
+    assert results.games.keys() == listed_games("openspiel").keys()
+    assert not {name: row.failed for name, row in results.games.items() if row.failed}
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("source", sorted(read_results("openspiel").games))
+def test_a_game_is_as_the_results_say(source: str) -> None:
+    assert survey(source) == read_results("openspiel").games[source]
