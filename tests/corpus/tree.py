@@ -29,7 +29,7 @@ house_module.LOOP_LIMIT_S = 60.0  # a world that waits for a busy machine must n
 runner_module.SLOW_S = 60.0  # … or for one that is slow
 NOTHING = Write()
 """It is written to learn that everything before it has been written."""
-LASTING_THREADS = ("cohabit-writer", "cohabit-watchdog", "cohabit-agents", "cohabit-world-")
+LASTING_THREADS = ("cohabit-writer", "cohabit-watchdog", "cohabit-agents", "cohabit-decisions", "cohabit-world-")
 
 
 class Store(MemoryStore):

@@ -234,7 +234,7 @@ def test_axe_finds_nothing_in_a_room_and_its_panels(
         open_drawer(hal, name)
         assert broken(hal) == [], name
     table.win()
-    expect(hal.get_by_role("button", name="Rematch")).to_be_visible()
+    expect(hal.get_by_role("group", name="The end").get_by_role("button", name="Rematch")).to_be_visible()
     assert broken(hal) == []
 
 

@@ -37,13 +37,13 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     ),
     "leaves nothing on record": (
         lambda command: not command.records,
-        {"agents", "app_schemas", "app_view", "audit", "avatars", "capabilities", "check_inventory", "data_of", "death", "egress", "entry", "events",
-         "export_egress", "front_end", "house_egress", "inspect_self", "introduction", "invites", "keys", "list_credentials", "list_saves", "list_speeds", "lobby", "my_data", "next_view", "objective_status",
+        {"agents", "app_schemas", "app_view", "audit", "avatars", "capabilities", "check_inventory", "data_of", "death", "decisions", "egress", "entry", "events",
+         "export_egress", "film", "front_end", "house_egress", "inspect_self", "introduction", "invites", "keys", "list_credentials", "list_saves", "list_speeds", "lobby", "my_data", "next_view", "objective_status",
          "observe", "permissions", "picture", "recv_messages", "reports", "requests", "rooms", "roster", "rules", "scene", "schemas", "session_info",
          "view", "view_notes",
          "wait_for_turn", "whoami", "worlds"},
     ),
-    "not told to models": (lambda command: not command.for_model, {"act_in_app", "forget_me", "front_end", "keys", "my_data", "next_view", "scene", "view_notes"}),
+    "not told to models": (lambda command: not command.for_model, {"act_in_app", "decisions", "film", "forget_me", "front_end", "keys", "my_data", "next_view", "scene", "view_notes"}),
     "the front end of a world may call it": (
         lambda command: command.for_front_end, {"front_end", "keys", "next_view", "picture", "scene", "view", "wait_for_turn"},
     ),

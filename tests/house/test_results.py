@@ -18,6 +18,7 @@ LEFT_OUT: dict[str, dict[str, Any]] = {
     "InviteBody": {"uses": 1},
     "Item": {"kind": "info"},
     "Sent": {"second": -1},
+    "TranscriptLine": {"seq": -1},
 }
 """The fields that mean something else when they are left out."""
 

@@ -116,7 +116,7 @@ class SpeedSet(Struct):
 
 def _is_offered_speed(room: BaseRoom, member: Member) -> bool:
     """To a host, and to a player who plays alone or against bots: the speed of a game is a matter of all its players.
-    Others may set it and are not offered it; clients of WorldBox do, for example."""
+    Others may set it and are not offered it: clients of other protocols do."""
     if C.CONTROL_WORLD in member.held:
         return True
     return not any(m.seat is not None and m is not member and not m.played_by_bot for m in room.state.members.values())
