@@ -185,6 +185,12 @@ def test_the_page_of_the_powers_is_up_to_date() -> None:
     )
 
 
+def test_players_may_use_the_orders_and_the_powers_with_a_price() -> None:
+    for power in POWERS.values():
+        assert (power.aim == "own") is (power.faith > 0), power.id
+        assert (power.aim == "any") is (power.family == "order"), power.id
+
+
 # -- single powers -------------------------------------------------------------------------------
 def test_rain_puts_out_fires_in_a_while() -> None:
     sim = lively()

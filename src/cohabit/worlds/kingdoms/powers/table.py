@@ -26,7 +26,12 @@ FAMILIES = {
     " that gets the order.",
     "law": "Switches for the whole world. Using a law again ends it.",
 }
-WHO = {"own": "gods; players on their own land", "any": "gods; players for their own kingdom", "god": "gods"}
+LISTED_AS_IDS = {
+    "Spawns ": "One creature each",
+    "Paints the ground: ": "Paint one kind of ground each",
+    "Paints the cover of the ground: ": "Paint one cover of the ground each",
+}
+"""How the descriptions of powers begin that say no more than their ids. The page lists these without a row each."""
 
 
 def _collected(powers: Iterable[Power]) -> dict[str, Power]:
@@ -53,14 +58,38 @@ def page() -> str:
 def _lines() -> Iterator[str]:
     yield "# The powers of Kingdoms"
     yield ""
-    yield f"There are {len(POWERS)} powers. A player pays for each pulse with its kingdom's faith; orders are free."
-    yield "A player's power affects only its own people and its own land, whatever else is under the brush."
-    yield "Powers marked *brush* take a `radius`. Many powers are random, so `accepted: false` is normal."
+    yield f"There are {len(POWERS)} powers. Gods can use all of them. Players can use orders, which are free, and the"
+    yield "powers with a price in faith, paid for each pulse. A player's power affects only its own people and its own"
+    yield "land, whatever else is under the brush. Powers marked *brush* take a `radius`. Many powers are random, so"
+    yield "`accepted: false` is normal."
     for family, description in FAMILIES.items():
+        powers = [power for power in POWERS.values() if power.family == family]
         yield from ("", f"## {family.capitalize()}", "", description, "")
-        yield "| id | what it does | who | brush | faith |"
-        yield "|---|---|---|---|---|"
-        for power in POWERS.values():
-            if power.family == family:
-                brush = "toggle" if power.toggle else "brush" if power.brush else ""
-                yield f"| `{power.id}` | {power.description} | {WHO[power.aim]} | {brush} | {power.faith or ''} |"
+        yield from _lists(powers)
+        yield from _table([power for power in powers if not _beginning(power)])
+
+
+def _beginning(power: Power) -> str:
+    """The beginning that this power's description has in common with others; empty: it has a row of its own."""
+    return next((words for words in LISTED_AS_IDS if power.description.startswith(words)), "")
+
+
+def _lists(powers: list[Power]) -> Iterator[str]:
+    """A line for each group of powers that differ only in what they spawn or paint."""
+    groups: dict[tuple[str, bool, int], list[str]] = {}
+    for power in powers:
+        if begins := _beginning(power):
+            groups.setdefault((begins, power.brush, power.faith), []).append(f"`{power.id}`")
+    for (begins, brush, faith), ids in groups.items():
+        notes = ", ".join([*(["*brush*"] if brush else []), *([f"{faith} faith"] if faith else [])])
+        yield f"{LISTED_AS_IDS[begins]}{f' ({notes})' if notes else ''}: {', '.join(ids)}."
+        yield ""
+
+
+def _table(powers: list[Power]) -> Iterator[str]:
+    if powers:
+        yield "| id | what it does | faith |"
+        yield "|---|---|--:|"
+    for power in powers:
+        brush = " *brush*" if power.brush else ""
+        yield f"| `{power.id}` | {power.description}{brush} | {power.faith or ''} |"
