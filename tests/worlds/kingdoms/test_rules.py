@@ -24,7 +24,9 @@ def shown(value: Any) -> str:
 
 def test_every_number_on_the_page_is_the_one_in_the_code() -> None:
     rows = [found for line in PAGE.read_text().splitlines() if (found := ROW.match(line))]
-    assert len(rows) > 100
+    checked = 0
     for row in rows:
         names = re.findall(r"`([a-z_]+\.[A-Z_]+)`", row["names"])
         assert ", ".join(shown(value_of(name)) for name in names) == row["number"], row["words"]
+        checked += len(names)
+    assert checked > 100
