@@ -274,25 +274,16 @@ One endpoint serves both eras of the protocol ({eras}), so every scenario that b
 {markdown(HEADINGS, summary(plain, extended))}
 
 Most scenarios call tools, prompts and resources by fixed names (`test_simple_text`, `test://static-text`), which no
-house has. So there are two figures:
+house has. So there are two figures. *Without fixtures* is the server that every house has. There a scenario that calls a
+fixed name fails, or passes because the refusal satisfies its checks (*by refusal*), which says nothing about the server.
+*With fixtures*, the names are added to the same server from outside (`tools/conformance/fixtures`), behind the same
+authentication, header checks, streams and tasks. The suite sends no credential, so `tools/conformance/server.py` adds a
+player's token to its requests.
 
-* *Without fixtures* is the server that every house has. A scenario that calls a fixed name fails there, or passes
-  because the refusal of an unknown tool satisfies its checks (*by refusal*), which says nothing about the server.
-* *With fixtures*, the names that the suite calls are added to the same server, behind the same authentication, header
-  checks, streams and tasks. What a house itself does not use, such as questions to the client or log messages, is then
-  the work of the fixture and the MCP SDK.
-
-The fixtures are in `tools/conformance/fixtures` and not in the installed package. They are added from outside, by
-wrapping the handlers of the server. In both runs the suite is a player in a room of Nim: it sends no credential, so
-`tools/conformance/server.py` adds the header with the player's token to its requests.
-
-In the table, *pass* is a scenario that passes without fixtures, and *with fixtures* one that passes only with them; the
-last column says why.
-
-Scenarios are *scored*, unless a note says otherwise: they decide conformance. *pending* and *added-after-release* ones
-belong to the revision, but the suite does not score them yet; *extension* ones are optional. *advised* counts checks of
-recommendations that are not met. *skipped* is skipped by the suite itself. A dash: the scenario does not exist in that
-era.
+In the table, *pass* is a scenario that passes without fixtures, and *with fixtures* one that passes only with them.
+Scenarios are *scored*, unless a note says otherwise. *pending* and *added-after-release* ones belong to the revision, but
+the suite does not score them yet; *extension* ones are optional. *advised* counts recommendations that are not met. A
+dash: the scenario does not exist in that era.
 
 {markdown(["scenario", *plain, "why it needs fixtures"], scenarios)}
 
