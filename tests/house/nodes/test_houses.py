@@ -129,6 +129,7 @@ async def test_a_house_that_is_stopped_hands_over_its_rooms_and_its_lead(cluster
     assert (ours.rooms, theirs.rooms) == ([], ["a", "b", "c"])
     assert {place_of(ours.table.rooms[room]) for room in ("a", "b", "c", HOUSE_RECORD)} == {theirs.place}
     assert ours.front.readiness.reasons()
+    await theirs.look()
     assert theirs.front.ledger.is_here
     assert not ours.front.ledger.is_here
     await theirs.look()
