@@ -45,24 +45,39 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Static properties of a world."""
 
     name: str
-    version: int = 1  # raise it when old records no longer replay to the same world
+    """Lower-case letters, digits, underscores, hyphens."""
+    version: int = 1
+    """Increase it when old records no longer replay to the same world: a room opens only with its own version."""
     title: str = ""
-    seats: int | tuple[int, int] = 1  # the number of seats, or (minimum, maximum)
+    """For people; by default the name."""
+    seats: int | tuple[int, int] = 1
+    """The number of seats, or (fewest, most): as many as the room's players need."""
     seat_names: tuple[str, ...] = ()
+    """The ids of the seats; by default "1", "2", …"""
     pace: Pace = "step"
     """step: each action is a step · turns: ``to_move`` lists the seats that may act · rounds: every seat submits, then
     ``resolve`` · clock: real time, through ``advance``. Override ``World.pace`` if the config decides."""
-    fog: bool = False  # True if the scenario (partial_intel), not the rules, decides whether information is hidden
-    open_information: bool = False  # True if every seat sees everything, so members may change seats during a game
+    fog: bool = False
+    """True: the scenario (``partial_intel``), not the rules, decides what is hidden."""
+    open_information: bool = False
+    """True: every seat sees everything. Members may change seats during a game, and the seed is no secret."""
     deals_once: bool = False
     """True: what a seed deals becomes known. So `reset` without a seed takes a new one, and in a sealed room a save is
     loaded only if the game was not played on after it."""
-    show_legal: bool = True  # whether the text of a view lists what ``legal`` gives
-    tell_rewards: bool = True  # whether players are told what ``returns`` gives; False: other numbers tell them more
-    quick: bool = False  # every call takes well under a millisecond, so it can run on the event loop
-    tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
-    examples: bool = False  # ``legal`` lists examples only: other actions are legal as well
-    features: tuple[str, ...] = ()  # of the room, besides those of every room: a protocol of another project
+    show_legal: bool = True
+    """Whether the text of a view lists what ``legal`` gives."""
+    tell_rewards: bool = True
+    """Whether players are told what ``returns`` gives. False: other numbers tell them more."""
+    quick: bool = False
+    """True: every call except ``picture`` takes well under a millisecond. A world that is part of Cohabit or in the
+    setting ``trusted_worlds`` then runs on the event loop; if it is slow several times, it runs on a thread for a
+    minute."""
+    tick_ms: int = 100
+    """Pace clock: how long a tick takes at speed x1."""
+    examples: bool = False
+    """True: ``legal`` lists examples only, and other actions are legal as well. Models are not restricted to them."""
+    features: tuple[str, ...] = ()
+    """Features of its rooms besides those of every room, such as the WorldBox protocol."""
     front_end: str | None = ""
     """An HTML document beside the module of the world, such as "table.html", in which people see it. Empty: the generic
     one, which shows every world that is played. None: no document."""
