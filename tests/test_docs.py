@@ -7,9 +7,9 @@ import generated
 import msgspec
 import pytest
 import reference
+import tables
 from public import MODULES
 
-import tables
 from cohabit.agents.llm.options import MindOptions
 from cohabit.errors import every_error
 from cohabit.house.commands import every_command

@@ -27,7 +27,7 @@ from cohabit.agents.llm.options import MindOptions
 from cohabit.faces.cli.verbs import GROUPS
 from cohabit.nexus import goals
 from cohabit.nexus.values import Reward
-from cohabit.registry import BRAINS, GODS, PLAYERS, imported
+from cohabit.registry import BRAINS, GODS, LIBRARIES, PLAYERS, imported
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.checker import CHECKS
 from cohabit.worlds.crafter.travel import TRAVEL as CRAFTER
@@ -93,6 +93,12 @@ def scripts() -> str:
 def nations() -> str:
     """The scripted nations of Statecraft."""
     return "\n".join(f"* `{name}`: {_sentences(inspect.getdoc(cls))}" for name, cls in NATIONS.items())
+
+
+def libraries() -> str:
+    """The libraries whose games are worlds."""
+    rows = ((f"`{name}:`", f"`cohabit[{one.extra}]`", one.about) for name, one in LIBRARIES.items())
+    return table(("library", "extra", "games"), rows)
 
 
 def causes() -> str:
@@ -233,6 +239,7 @@ BLOCKS: dict[str, dict[str, Made]] = {
         "armies": partial(numbers, "armies"),
         "sieges": partial(numbers, "siege"),
     },
+    "libraries": {"libraries": libraries},
     "models": {"options": partial(fields, MindOptions, "the service's own", ""), "causes": causes},
     "nexus-rules": {"lessons": lessons, "bonuses": bonuses, "goods": goods, "metagoals": metagoals},
     "scenarios": {"scenario": partial(fields, Scenario), "members": partial(fields, AgentSpec)},
