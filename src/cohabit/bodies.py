@@ -63,7 +63,7 @@ class EmbodiedWorld(World):
     * ``arrive`` with ``arrival.returns`` wakes the body of that seat, dormant or suspended; otherwise it makes a new
       one, with ``arrival.bonuses``.
     * ``depart`` has these modes. ``dormant``: the body stays in the world asleep, and can be hurt. ``suspend``,
-      ``left``, ``removed``: it is out of the world until its agent returns. ``despawn``: it is gone for good, with what
+      ``left``, ``removed``: it is out of the world until its agent returns. ``despawn``: it is gone, with what
       it carries. In any case its seat closes.
     * A dead body keeps its seat until its agent leaves or respawns.
     """

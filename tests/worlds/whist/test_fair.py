@@ -113,7 +113,7 @@ def test_a_hand_that_follows_a_void_deal_is_dealt_by_the_same_dealer_with_the_sa
 
 
 def test_a_player_who_committed_and_is_replaced_by_a_bot_makes_the_deal_void_and_not_another_one():
-    """Whoever takes over the seat does not know the nonce, and cannot send another."""
+    """The player who takes over the seat does not know the nonce, and cannot send another."""
     world = whist()
     for one in SEATS:
         commit(world, one)

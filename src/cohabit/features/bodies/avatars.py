@@ -1,6 +1,6 @@
 """Avatars: bodies that agents jack into, leave behind, and return to. In worlds whose seats are bodies (`bodies.py`).
 
-Whoever holds a seat in such a world controls the avatar of that seat. ``follow`` keeps the avatars in step with seats
+The member on a seat of such a world controls the avatar of that seat. ``follow`` keeps the avatars in step with seats
 and bodies after every entry, so it does not matter by which command a seat was taken or left.
 """
 

@@ -38,7 +38,7 @@ async def watch_link(
 ) -> WatchLink:
     """Create the link with which anybody watches this room, without a name. It shows what is public.
 
-    There is one such link: a new one replaces the last, and whoever watches with that has to open the new one.
+    There is one such link: a new one replaces the last, and those who watch with the old one have to open it.
     """
     house = ctx.house
     async with house.exclusive:

@@ -256,7 +256,7 @@ class Forgetting:
             barred = await barred_from(house, who.id)
             for others in await ask_others(house, barred_from, identity=who.id):
                 barred |= others
-            # For good, if it was so before: a later deletion does not lift it.
+            # Permanent, if it was so before: a later deletion does not lift it.
             barred |= {room: game for room, game in who.barred.items() if game == "" or room not in barred}
             gone = Identity(who.id, who.name, who.kind, forgotten=tuple(dict.fromkeys(handles)), barred=barred)
             await house.writer.submit(_gone(gone))
