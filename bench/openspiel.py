@@ -84,7 +84,7 @@ class InRoom:
         return [cell for cell in range(9) if cell not in OPENING[: self.moved]]
 
     def opening_text(self) -> str:
-        """What the second player reads after three moves."""
+        """The view of the second player after three moves."""
         for self.moved, cell in enumerate(OPENING):
             self.step(self.moved, cell)
         text = self._text("p1")

@@ -102,12 +102,12 @@ def libraries() -> str:
 
 
 def causes() -> str:
-    """Why a decision failed."""
+    """The causes of failed decisions."""
     return table(("cause", ""), ((f"`{name}`", meaning) for name, meaning in CAUSES.items()))
 
 
 def checks() -> str:
-    """What `cohabit check` checks of a world."""
+    """The checks of `cohabit check` for worlds."""
     return table(("check", "claim"), ((f"`{name}`", _sentences(check.__doc__)) for name, check in CHECKS.items()))
 
 
@@ -183,7 +183,7 @@ def _shown(value: Any) -> str:
 
 
 def lessons() -> str:
-    """What an agent learns from deeds in Crafter."""
+    """The lessons of Crafter: how much each deed teaches."""
     by_skill: dict[str, list[str]] = {}
     for deed, lesson in CRAFTER.lessons.items():
         by_skill.setdefault(lesson.domain.replace("_", " "), []).append(f"`{deed}` {lesson.points:g}")
@@ -191,7 +191,7 @@ def lessons() -> str:
 
 
 def bonuses() -> str:
-    """What skills give an agent in Crafter."""
+    """The bonuses that skills give in Crafter."""
     return table(("bonus", "skill", "above", "value", "what it is"), (
         (
             f"`{rule.name}`", rule.domain.replace("_", " "), f"{rule.threshold:g}",

@@ -69,7 +69,7 @@ class Result:
 
     @property
     def complaints(self) -> list[str]:
-        """What the failed checks say."""
+        """The messages of the failed checks."""
         if not self.checks:
             return ["no result"]
         failed = (check for check in self.checks if check["status"] == "FAILURE")
@@ -176,7 +176,7 @@ def wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
 
 
 def problems(plain: Run, extended: Run) -> Iterator[str]:
-    """What is not as it has to be, in a few lines each."""
+    """The differences from what is expected, in a few lines each."""
     for era, results in extended.items():
         for result in results:
             if result.outcome == "fail":

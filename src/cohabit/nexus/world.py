@@ -286,7 +286,7 @@ class Nexus(SeparateWorld):
 
     @action(group="transit", preconditions=["You are in a game"])
     def resume_game(self, by: Seat) -> None:
-        """How to go on in the game that you are in, with a token if you have none (an answer may have been lost)."""
+        """Tell how to continue in the game that you are in, with a token if you have none (an answer may have been lost)."""
 
     @action(group="transit")
     def give_up_game(self, by: Seat) -> None:
@@ -327,7 +327,7 @@ class Nexus(SeparateWorld):
 
     @query(needs="read_own")
     def review_self(self, eye: Eye) -> Plan:
-        """What the Nexus knows about you."""
+        """Show what the Nexus knows about you."""
         return (yield Ask("review_self"))
 
     @query(needs="read_own")

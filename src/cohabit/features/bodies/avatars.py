@@ -251,7 +251,7 @@ def roster(room: BaseRoom, member: Member) -> AvatarRoster:
 
 @command(category="read", needs=C.ACT, only_if=for_bodies, offered_if=_is_dead)
 def death(ctx: Context) -> DeathEvent:
-    """How your avatar died, what it lost, and how it can come back (`respawn`)."""
+    """Tell how your avatar died, what it lost, and how it can come back (`respawn`)."""
     room = ctx.room
     avatar = _dead_avatar(room, ctx.member)
     body: BodyState = room.crash_on_error(world_of(room).body, avatar.seat)

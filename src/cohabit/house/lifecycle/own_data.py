@@ -76,7 +76,7 @@ async def _all_rooms(ask: Ask, args: Args) -> MyData:
 
 @command(category="meta", where="house", about="house", for_model=False, when_used_up=True, across=_all_rooms)
 async def my_data(ctx: HouseContext) -> MyData:
-    """What this house keeps of you: identity, profile, rooms and messages. `forget_me` deletes it."""
+    """Show what this house keeps of you: identity, profile, rooms and messages. `forget_me` deletes it."""
     return await _kept(ctx.house, _me(ctx))
 
 
@@ -133,7 +133,7 @@ async def seat_of(house: Services, identity: str) -> str:
 async def data_of(
     ctx: HouseContext, identity: Annotated[str, Meta(max_length=200, description="its id, name or handle")]
 ) -> MyData:
-    """What this house keeps of an identity: what it can see itself with `my_data`."""
+    """Show what this house keeps of an identity: what it can see itself with `my_data`."""
     return await _kept(
         ctx.house, await find_identity(ctx.house, identity), private=ctx.credential.identity != OPERATOR.id
     )
