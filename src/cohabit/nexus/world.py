@@ -286,7 +286,7 @@ class Nexus(SeparateWorld):
 
     @action(group="transit", preconditions=["You are in a game"])
     def resume_game(self, by: Seat) -> None:
-        """Tell how to continue in the game that you are in, with a token if you have none (an answer may have been lost)."""
+        """Tell how to continue in the game that you are in. Has a token if you have none (an answer may have been lost)."""
 
     @action(group="transit")
     def give_up_game(self, by: Seat) -> None:

@@ -56,8 +56,8 @@ class ExportedEgress(Struct):
 
 @command(category="host", where="house", needs=C.MANAGE_MEMBERS)
 async def export_egress(ctx: HouseContext) -> ExportedEgress:
-    """Export what was sent to the backends of this room's members, signed by the house. `cohabit egress --verify FILE` checks
-    it."""
+    """Export what was sent to the backends of this room's members, signed by the house. `cohabit egress --verify FILE`
+    checks it."""
     return await _export(ctx, ctx.runner)
 
 
@@ -66,7 +66,8 @@ async def house_egress(
     ctx: HouseContext,
     room: Annotated[str | None, Meta(description="of this room; default: what was sent outside of all rooms")] = None,
 ) -> ExportedEgress:
-    """Export what was sent to the backends of a room's members, or to callers outside of all rooms, signed by the house."""
+    """Export what was sent to the backends of a room's members, or to callers outside of all rooms. The house signs
+    it."""
     runner = ctx.house.rooms.runner_of(room or HOUSE_RECORD)
     if runner is None:
         raise unknown_room(room or HOUSE_RECORD)
