@@ -72,7 +72,7 @@ class EmbodiedWorld(World):
     avatars_per_agent: ClassVar[int] = 3
     respawns: bool = True
     """Whether the dead can come back. With it, an agent whose body is dead and has ``respawn_options`` gets no new one
-    until it has come back by one of them. Without it every agent has one body in a game, by whatever way it comes."""
+    until it has come back by one of them. Without it every agent has one body in a game, however it comes."""
     turning_takes_time: ClassVar[bool] = False
     """Whether turning the body is up to the actions of the world. Then nobody turns it with the command `look`."""
     stances: ClassVar[tuple[Stance, ...]] = ()

@@ -237,7 +237,7 @@ class World:
         return ()
 
     def outcome(self, seat: Seat) -> Outcome | None:
-        """Pace rounds: what came of the choice of this seat, in words for its player alone. Called right after
+        """Pace rounds: the outcome of the choice of this seat, in words for its player alone. Called right after
         ``resolve``, for each seat that chose something (``Outcome.pending``)."""
         return None
 

@@ -128,7 +128,7 @@ class Agent(Protocol):
         """Choose an action; None: nothing now."""
 
     async def reflect(self, result: ActionResult) -> None:
-        """Learn what came of the action."""
+        """Learn the outcome of the action."""
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
         """Say how to reach the goals. Called at the start of a game and when the goals change."""

@@ -107,7 +107,7 @@ class Results:
             decisions = [line for line in self.decisions() if line.game == name]
         return replay_of(found, stored.lines_of(self.record(name), name), decisions, self.worlds, frames)
 
-    # -- what came of it --------------------------------------------------------------------------
+    # -- the outcome ------------------------------------------------------------------------------
     def conditions(self) -> list[ConditionResults]:
         """The results in each world, at each combination of levels."""
         return analyse(self.games, self.timings())

@@ -206,7 +206,7 @@ class Feature:
         return {}
 
     def last_action(self, room: "BaseRoom", seat: SeatId) -> LastAction | None:
-        """What came of the last action of a seat's player, in a world of rounds. It is part of what the seat sees."""
+        """The outcome of the last action of a seat's player, in a world of rounds. It is part of what the seat sees."""
         return None
 
     def absent(self, room: "BaseRoom") -> Collection[SeatId]:

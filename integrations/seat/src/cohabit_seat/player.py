@@ -112,7 +112,7 @@ class Player:
                 raise
             return replace(await self.wait(0), refused=str(refusal))
         seen = await self.wait(within)
-        if outcome.get("pending"):  # a choice for this round: what came of it is known at its end
+        if outcome.get("pending"):  # a choice for this round: its outcome is known at its end
             outcome = seen.values.get("last_action", {})
         # Where the world has no totals, a seat gets what its own actions have earned.
         reward = seen.reward if seen.total_reward is not None else outcome.get("reward", 0.0)

@@ -21,7 +21,7 @@ C = Capability
 
 class EgressCount(Struct, omit_defaults=True):
     members: list[EgressOfMember]
-    step: int = 0  # in a sealed room while its game runs: budgets and counts of others are multiples of so many bytes
+    step: int = 0  # in a sealed room while its game runs: budgets and counts of others are multiples of this many bytes
 
 
 @command(category="meta", where="house")

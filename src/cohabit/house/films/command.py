@@ -43,7 +43,7 @@ PAGE_BYTES = 512 * 1024
 PART = 25
 """Entries that are replayed at once."""
 PAGE_PARTS = 800
-"""A page needs at most so many; if keyframes have to be made first, the caller is told to try again."""
+"""A page needs at most this many; if keyframes have to be made first, the caller is told to try again."""
 ORDINAL_BITS = 24
 T = TypeVar("T")
 _decode_frame = msgspec.json.Decoder(FilmFrame).decode
