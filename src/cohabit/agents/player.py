@@ -352,7 +352,7 @@ class Player:
             await self._tell("plan", goals)
 
     async def _failure_to_reflect(self, result: ActionResult) -> str:
-        """Let the agent learn the outcome of its action. Returns why it failed: then the decision has failed, as after a
+        """Tell the agent the outcome of its action. Returns why it failed: then the decision has failed, as after a
         failure of any other method. The action was performed all the same."""
         try:
             await _limited(self.agent.reflect(result), self._time_limit)

@@ -1,4 +1,4 @@
-"""Replies to actions, in short: the outcome of the action, and what has changed since the view that the client got last.
+"""Short replies to actions: the outcome, and what has changed since the view that the client got last.
 
 For each credential and room, the server remembers the id of that view. A view of another client of the same member,
 such as its page, is none that this model has read.
