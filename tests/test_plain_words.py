@@ -16,7 +16,7 @@ INSTEAD = {
     "albeit": "although", "amongst": "among", "anew": "again", "betwixt": "between", "by whatever": "however",
     "for good": "permanently", "goes on where it": "is resumed",
     "handed in": "submitted", "henceforth": "from then on", "hitherto": "until now",
-    "makes no sense": "is not valid", "over there": "", "shown out": "removed", 
+    "makes no sense": "is not valid", "over there": "", "shown out": "removed",
     "thereby": "so", "therein": "in it", "thereof": "of it", "utilize": "use", "what came of": "the outcome of",
     "what comes of": "the outcome of", "whilst": "while", "whoever": "anyone who, or the player who",
     "whomever": "anyone whom", "whosoever": "anyone who",
