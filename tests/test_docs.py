@@ -53,7 +53,7 @@ def test_a_part_of_a_page_without_its_marks_is_an_error(monkeypatch: pytest.Monk
 
 
 def test_the_fields_of_a_struct_have_what_the_code_says_about_them() -> None:
-    table = tables.fields(Scenario)
+    table = tables.fields(Scenario, "key")
     assert "| `agents` | required | The members |" in table
     assert "| `hide_brains` | `false` | Whether players see only that a `bot` plays a seat, and not which one." in table
 

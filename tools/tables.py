@@ -111,7 +111,7 @@ def checks() -> str:
     return table(("check", "claim"), ((f"`{name}`", _sentences(check.__doc__)) for name, check in CHECKS.items()))
 
 
-def fields(cls: type[msgspec.Struct], none: str = "", mark: str = "`") -> str:
+def fields(cls: type[msgspec.Struct], title: str, none: str = "", mark: str = "`") -> str:
     """The fields of a struct, with what the code says about each: the text below it, or the comment beside it."""
     said = dict(_field_texts(cls))
     rows = []
@@ -119,7 +119,7 @@ def fields(cls: type[msgspec.Struct], none: str = "", mark: str = "`") -> str:
         default = "required" if field.required else _default(field, none, mark)
         text = said[field.name]
         rows.append((f"`{field.name}`", default, text[0].upper() + text[1:]))
-    return table(("", "default", ""), rows)
+    return table((title, "default", ""), rows)
 
 
 def _default(field: msgspec.structs.FieldInfo, none: str, mark: str) -> str:
@@ -240,9 +240,12 @@ BLOCKS: dict[str, dict[str, Made]] = {
         "sieges": partial(numbers, "siege"),
     },
     "libraries": {"libraries": libraries},
-    "models": {"options": partial(fields, MindOptions, "the service's own", ""), "causes": causes},
+    "models": {"options": partial(fields, MindOptions, "option", "the service's own", ""), "causes": causes},
     "nexus-rules": {"lessons": lessons, "bonuses": bonuses, "goods": goods, "metagoals": metagoals},
-    "scenarios": {"scenario": partial(fields, Scenario), "members": partial(fields, AgentSpec)},
+    "scenarios": {
+        "scenario": partial(fields, Scenario, "key"),
+        "members": partial(fields, AgentSpec, "key of an agent"),
+    },
     "statecraft-world": {"nations": nations},
     "worlds": {"checks": checks},
 }
