@@ -7,6 +7,7 @@ A page has `<!-- NAME: written by tools/tables.py -->` and `<!-- end of NAME -->
 """
 
 import ast
+import csv
 import inspect
 import io
 import json
@@ -182,6 +183,24 @@ def _shown(value: Any) -> str:
     return ", ".join(f"{key} {number}" for key, number in pairs) or str(value)
 
 
+def example() -> str:
+    """The players of Nim in the example of a report, from its tables."""
+    folder = DOCS / "four-worlds"
+    with (folder / "ratings.csv").open() as file:
+        ratings = {row["player"]: row for row in csv.DictReader(file) if row["setting"] == "nim"}
+    with (folder / "players.csv").open() as file:
+        players = [row for row in csv.DictReader(file) if row["setting"] == "nim" and not row["lineup"]]
+    head = ("player", "games", "won", "drawn", "score", "rating", "decisions", "failed")
+    return table(head, (
+        (
+            *(row[name] for name in ("player", "games", "won", "drawn")), f"{float(row['mean']):.2f}",
+            "{:.1f} ± {:.1f}".format(*(float(ratings[row["player"]][name]) for name in ("mu", "sigma"))),
+            row["decisions"], row["failures"],
+        )
+        for row in players
+    ))  # fmt: skip
+
+
 def lessons() -> str:
     """The lessons of Crafter: how much each deed teaches."""
     by_skill: dict[str, list[str]] = {}
@@ -227,6 +246,7 @@ BLOCKS: dict[str, dict[str, Made]] = {
     "agents": {"scripts": scripts},
     "api/index": {"modules": modules},
     "cli": {"verbs": verbs},
+    "compare": {"example": example},
     "kingdoms-rules": {
         "creatures": partial(numbers, "life", "walk"),
         "animals": partial(numbers, "wildlife"),

@@ -20,7 +20,7 @@ DepartMode = Literal["left", "removed", "dormant", "suspend", "despawn"]
 
 
 class Death(Struct, frozen=True, omit_defaults=True):
-    """How a body died."""
+    """The death of a body."""
 
     # combat, fall, drowning, starvation, dehydration, poison, fire, cold, radiation, explosion, environmental, script
     cause: str
@@ -29,7 +29,7 @@ class Death(Struct, frozen=True, omit_defaults=True):
 
 
 class BodyState(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What a body is like now. It is shown to the agent whose body it is, and to those who see everything."""
+    """The state of a body. It is shown to the agent whose body it is, and to those who see everything."""
 
     position: tuple[float, ...] = ()
     health: float = 100.0
@@ -86,8 +86,8 @@ class EmbodiedWorld(World):
         raise NotImplementedError
 
     def why_not_arrive(self, arrival: Arrival, leaves: SeatId | None = None) -> str:
-        """Why ``arrive`` would refuse this now; empty if it would not, or if the world cannot tell. ``leaves``: a body
-        that the same agent leaves first. The room asks before a `transfer`, because undoing one is slow. Changes
+        """The reason why ``arrive`` would refuse this now; empty if it would not, or if the world cannot tell.
+        ``leaves``: a body that the same agent leaves first. The room asks before a `transfer`, because undoing one is slow. Changes
         nothing."""
         return ""
 
@@ -112,8 +112,8 @@ class EmbodiedWorld(World):
         return 0
 
     def deeds(self, seat: SeatId) -> Mapping[str, int]:
-        """How often this body has done what since it was made. Numbers never fall. ``travel.lessons`` says what
-        deeds teach; others are only counted. The names of achievements begin with ``achievement:``."""
+        """The number of times that this body has done each deed since it was made. Numbers never fall.
+        ``travel.lessons`` says what deeds teach; others are only counted. The names of achievements begin with ``achievement:``."""
         return {}
 
     def turn_to(self, seat: Seat, target: str) -> Outcome:
@@ -125,8 +125,8 @@ class EmbodiedWorld(World):
 
     # -- optional: senses, stances and equipment -----------------------------------------------------
     def hears(self, seat: SeatId) -> Sequence[str]:
-        """What the body hears and does not see, with a direction: ``crawler left``. It may tell no more of hidden
-        things than the rules of the world let everybody know who is as near to them."""
+        """The things that the body hears and does not see, with a direction: ``crawler left``. It may tell no more of
+        hidden things than the rules of the world let everybody know who is as near to them."""
         return ()
 
     def blocked_actions(self, seat: Seat) -> Mapping[str, str]:

@@ -158,7 +158,7 @@ class World:
     spec: ClassVar[WorldSpec]
     view_schema: ClassVar[dict[str, Any] | None] = None  # JSON Schema of what ``observe`` puts into ``status``
     keys: ClassVar[Mapping[str, Action]] = MappingProxyType({})
-    """How people play it with a keyboard: the action of each key, named as in ``KeyboardEvent.key``."""
+    """The keys with which people play it: the action of each key, named as in ``KeyboardEvent.key``."""
 
     # -- required --------------------------------------------------------------------------------
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
@@ -170,7 +170,7 @@ class World:
         raise NotImplementedError
 
     def observe(self, eye: Eye) -> Observation:
-        """What this eye sees."""
+        """The view of this eye."""
         raise NotImplementedError
 
     # -- optional --------------------------------------------------------------------------------
@@ -179,12 +179,12 @@ class World:
         return self.observe(eye)
 
     def describe(self) -> str:
-        """What players and models are told about this world: by default the docstring of its class."""
+        """The description of this world for players and models: by default the docstring of its class."""
         return cleandoc(type(self).__doc__ or "")
 
     @property
     def pace(self) -> Pace:
-        """How time passes, if that depends on the config. Fixed once the world has been created."""
+        """The way time passes, if that depends on the config. Fixed once the world has been created."""
         return self.spec.pace
 
     def actions(self) -> "Sequence[ActionSpec]":
@@ -220,7 +220,7 @@ class World:
         return 0
 
     def scope(self, by: Seat, action: str, args: Mapping[str, Any]) -> str | None:
-        """Why ``by`` may not use this action on that target, or None if it may.
+        """The reason why ``by`` may not use this action on that target, or None if it may.
 
         Not called for members with act_global."""
         return None
@@ -246,7 +246,7 @@ class World:
         raise NotImplementedError
 
     def goals(self, seat: Seat) -> Sequence[Goal]:
-        """What this seat is trying to achieve."""
+        """The goals of this seat."""
         return ()
 
     def legal(self, seat: Seat) -> Sequence[Action] | None:
@@ -254,7 +254,7 @@ class World:
         return None
 
     def fallback(self, seat: Seat) -> Action | None:
-        """What this seat does if the agent that plays it gives no usable answer: something harmless. By default the
+        """The action of this seat if the agent that plays it gives no usable answer: something harmless. By default the
         first legal action; None: nothing."""
         legal = self.legal(seat)
         return legal[0] if legal else None
@@ -269,7 +269,7 @@ class World:
         return {}
 
     def changes(self, before: Observation, now: Observation) -> str | None:
-        """What has changed for an eye between two observations, in words. By default it is found line by line."""
+        """The changes for an eye between two observations, in words. By default it is found line by line."""
         return None
 
     def picture(self, eye: Eye) -> bytes | None:
@@ -277,7 +277,7 @@ class World:
         return None
 
     def scene(self, eye: Eye) -> Mapping[str, Any]:
-        """What a front end draws besides the view: layers by name, each a JSON value. Clients get only the layers that
+        """The layers that a front end draws besides the view, by name, each a JSON value. Clients get only those that
         have changed, so put what changes often and what changes seldom into different ones."""
         raise NotImplementedError
 
@@ -296,7 +296,7 @@ class World:
         return {}
 
     def array(self, eye: Eye, form: str) -> Any:
-        """What this eye sees, as a new NumPy array of one of these forms."""
+        """The view of this eye as a new NumPy array of one of these forms."""
         raise NotImplementedError
 
     def resample(self, eye: Eye, stream: Stream) -> None:
