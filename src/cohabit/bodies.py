@@ -87,8 +87,8 @@ class EmbodiedWorld(World):
 
     def why_not_arrive(self, arrival: Arrival, leaves: SeatId | None = None) -> str:
         """The reason why ``arrive`` would refuse this now; empty if it would not, or if the world cannot tell.
-        ``leaves``: a body that the same agent leaves first. The room asks before a `transfer`, because undoing one is slow. Changes
-        nothing."""
+        ``leaves``: a body that the same agent leaves first. The room asks before a `transfer`, because undoing one
+        is slow. Changes nothing."""
         return ""
 
     def depart(self, seat: Seat, mode: DepartMode) -> None:
@@ -113,7 +113,8 @@ class EmbodiedWorld(World):
 
     def deeds(self, seat: SeatId) -> Mapping[str, int]:
         """The number of times that this body has done each deed since it was made. Numbers never fall.
-        ``travel.lessons`` says what deeds teach; others are only counted. The names of achievements begin with ``achievement:``."""
+        ``travel.lessons`` says what deeds teach; others are only counted. The names of achievements begin with
+        ``achievement:``."""
         return {}
 
     def turn_to(self, seat: Seat, target: str) -> Outcome:
@@ -125,8 +126,8 @@ class EmbodiedWorld(World):
 
     # -- optional: senses, stances and equipment -----------------------------------------------------
     def hears(self, seat: SeatId) -> Sequence[str]:
-        """The things that the body hears and does not see, with a direction: ``crawler left``. It may tell no more of
-        hidden things than the rules of the world let everybody know who is as near to them."""
+        """The things that the body hears and does not see, with a direction: ``crawler left``. It may tell no more
+        of hidden things than the rules of the world let everybody know who is as near to them."""
         return ()
 
     def blocked_actions(self, seat: Seat) -> Mapping[str, str]:
