@@ -12,6 +12,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 ARGS ?=
+WRITTEN := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs src bench tools integrations examples deploy skills mcpb
 export PYTHON
 # Some containers set it. The tests would then compile every test file in each process, and the code in each program they start.
 unexport PYTHONDONTWRITEBYTECODE
@@ -39,9 +40,10 @@ mutants: $(VENV)/.test $(VENV)/.weights needs ## break the code on purpose and c
 	@$(BIN)/python tools/mutants.py $(ARGS)
 
 # mypy: two workers take a little more than half of the time. On a busy machine they may not find each other in time.
-check: $(VENV)/.check ## lint, format and types
+check: $(VENV)/.check ## lint, format, spelling and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/codespell $(WRITTEN)
 	@said=$$($(BIN)/mypy --num-workers 2 2>&1) && echo "$$said" || $(BIN)/mypy
 
 format: $(VENV)/.check ## put the code in shape

@@ -14,8 +14,8 @@ Random tic-tac-toe in process, steps per CPU second, always with the text of the
 the player to move, and with the legal moves. In a room the token is authenticated, and the call is decided, validated,
 run and recorded, as in the bench of a step. The game is OpenSpiel's, or our own with the same text. The bare loop calls
 the library and makes the same text. Kaggle's loop gives each move to `env.step` of `kaggle-environments` and reads what
-it shows the player to move: the library's own text, and the legal moves. Every game is begun anew on all sides. That
-takes more than half of Kaggle's time, because it validates its schemas again: "moves only" leaves it out. Kaggle's
+it shows the player to move: the library's own text, and the legal moves. Every game starts from the beginning.
+That takes more than half of Kaggle's time, because it validates its schemas again: "moves only" leaves it out. Kaggle's
 package needs 1.7 GB and other versions of our packages, so it is measured only if `BENCH_KAGGLE_PYTHON` is the Python
 of an environment that has it.
 """.strip()
@@ -84,7 +84,7 @@ class InRoom:
         return [cell for cell in range(9) if cell not in OPENING[: self.moved]]
 
     def opening_text(self) -> str:
-        """What the second player reads after three moves."""
+        """The view of the second player after three moves."""
         for self.moved, cell in enumerate(OPENING):
             self.step(self.moved, cell)
         text = self._text("p1")

@@ -65,7 +65,7 @@ class Watcher:
         }  # fmt: skip
 
     def round(self, seconds: float) -> dict[str, float]:
-        """What a frame costs, how many are drawn in a second, and how many bytes come in a second."""
+        """The cost of a frame, the frames drawn in a second, and the bytes received in a second."""
         before = self._counted()
         self.frame.page.wait_for_timeout(seconds * 1000)
         found = {name: value - before[name] for name, value in self._counted().items()}

@@ -1,4 +1,4 @@
-"""What single steps of a message cost in a small room, each beside the way without its shortcut, in one process."""
+"""The cost of single steps of a message in a small room, each with and without its shortcut, in one process."""
 
 import asyncio
 import socket

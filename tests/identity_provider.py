@@ -1,7 +1,7 @@
 """An identity provider for tests: an OAuth 2.1 authorization server with metadata, keys that rotate, PKCE, resource
 indicators, registration of clients and refresh tokens. It listens on loopback, in a thread of its own.
 
-Whoever opens its page of sign-in is signed in at once, as ``person``.
+Anyone who opens its sign-in page is signed in at once, as ``person``.
 """
 
 from __future__ import annotations

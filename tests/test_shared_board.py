@@ -1,4 +1,4 @@
-"""The shared board of `examples/shared_board`: a page of somebody else, people and an agent at it."""
+"""The shared board of `examples/shared_board`: a page on another server, used by people and an agent."""
 
 import json
 import os

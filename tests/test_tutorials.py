@@ -80,6 +80,8 @@ class Reader:
         self.tokens: dict[str, str] = {}
         self.exports = ""
         self.said = ""
+        self.printed = 0
+        """How many lines the commands have printed, and the houses until they were open."""
         self.terminals: list[Terminal] = []
 
     def read(self, page: str) -> int:
@@ -107,6 +109,7 @@ class Reader:
         terminal = Terminal(script, self.folder, self.env)
         self.terminals.append(terminal)
         self.said = terminal.until_open() if terminal.is_house else ""
+        self.printed += len(self.said.splitlines())
 
     def run(self, script: str) -> None:
         self.wait_for_programs()
@@ -117,6 +120,7 @@ class Reader:
         assert done.returncode == 0, f"{script}\n{done.stdout}"
         self.exports += "".join(f"{line}\n" for line in script.splitlines() if line.startswith("export "))
         self.said = done.stdout
+        self.printed += len(self.said.splitlines())
 
     def wait_for_programs(self) -> None:
         for terminal in self.terminals:

@@ -113,7 +113,7 @@ def _played(name: str) -> Play:
 
 
 def _entry(name: str, title: str, cannot: str) -> Iterator[str]:
-    """What a world is, and what its first player sees after some moves."""
+    """The description of a world, and the view of its first player after some moves."""
     spec, play = find_world(name).spec, _played(name)
     world = play.room.world
     yield f"## {title}"

@@ -114,7 +114,7 @@ def _world(room: Room) -> Kingdoms:
 def run(
     parts: Sequence[str], before: Results | None = None, seeds: int | None = None, workers: int = WORKERS
 ) -> Results:
-    """Play these parts and replace their results. ``seeds``: only the first so many of each part."""
+    """Play these parts and replace their results. ``seeds``: only the first this many of each part."""
     results = before or Results()
     # Spawned, not forked, because the progress display runs a thread.
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool, _progress() as progress:

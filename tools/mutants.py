@@ -126,7 +126,7 @@ class Copy:
             self._warm.stop()
 
     def reached(self, targets: Iterable[Target]) -> str:
-        """What each test of the targets reaches, a JSON object on each line."""
+        """The lines that each test of the targets reaches, a JSON object for each test."""
         path = self._folder / "reached.jsonl"
         folders = dict.fromkeys(tests for target in targets for tests in (*target.near, *target.far))
         self._pytest(folders, {"REACHED_LINES": str(path)}, None)
@@ -228,7 +228,7 @@ class WarmTests:
         self._reply()
 
     def run(self, names: Sequence[str], change: tuple[str, str, int] | None, timeout: float) -> str:
-        """What the trial gave: see `warm_tests.Server`."""
+        """The result of the trial: see `warm_tests.Server`."""
         self._requests.write(json.dumps({"change": change, "tests": names, "timeout": timeout}) + "\n")
         return self._reply()
 

@@ -115,7 +115,7 @@ def host_token(house: House) -> str:
 
 
 async def sign_in(house: House, url: str, tab: Page) -> None:
-    """What a visitor without a token sees."""
+    """The page of a visitor without a token."""
     await tab.goto(url)
 
 

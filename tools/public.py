@@ -39,7 +39,7 @@ MODULES: Final = (
     "cohabit.errors", "cohabit.fair", "cohabit.library", "cohabit.protocols.kibitz", "cohabit.protocols.wsap",
     "cohabit.replayed", "cohabit.room.feature", "cohabit.testing", "cohabit.world",
 )  # fmt: skip
-"""What users import from. Everything else may change at any time."""
+"""The modules that users import from. Everything else may change at any time."""
 
 
 def public() -> Iterator[str]:

@@ -28,7 +28,7 @@ FOLDER = f"{os.sep}src{os.sep}cohabit{os.sep}"
 
 
 def cpu_seconds() -> float:
-    """What this process and its ended child processes have used. Unlike wall time, it hardly depends on the load."""
+    """The CPU time of this process and its ended child processes. Unlike wall time, it hardly depends on the load."""
     times = os.times()
     return time.process_time() + times.children_user + times.children_system
 

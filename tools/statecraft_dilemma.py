@@ -165,7 +165,7 @@ def _table(lineups: dict[str, tuple[str, ...]], results: dict[str, Totals]) -> I
 
 
 def _conclusions(results: dict[str, Totals]) -> Iterator[str]:
-    """What the first table shows, with its numbers."""
+    """The first table in words, with its numbers."""
     ring, rider = results["Full ring"], results["One free rider in a ring"]
     hawk, hawks = results["One hawk against a ring"], results["Four hawks"]
     yield (

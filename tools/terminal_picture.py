@@ -64,7 +64,7 @@ def draw(name: str, columns: int, shown: Sequence[tuple[str, str]]) -> None:
 
 
 def run() -> None:
-    """What `make run` prints where the embedded model is not installed, as after `git clone`."""
+    """The output of `make run` where the embedded model is not installed, as after `git clone`."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "sitecustomize.py").write_text("import sys\nsys.modules['xllamacpp'] = None\n")
         environ = {
@@ -76,7 +76,7 @@ def run() -> None:
 
 
 def workspace() -> None:
-    """What Ann sees when she returns to a board that others have changed."""
+    """The board as Ann sees it when she returns to a board that others have changed."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         (home / ".gitconfig").write_text("[user]\nname = Ann Smith\nemail = ann@example.org\n")

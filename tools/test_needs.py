@@ -37,7 +37,7 @@ CONFORMANCE = "@modelcontextprotocol/conformance"
 MCP_APPS = "@modelcontextprotocol/ext-apps"
 NO = ("0", "no", "off", "false")
 INSTALLED = "installed.txt"
-"""What was installed into an environment: a copy of the file that pins it."""
+"""A copy of the file that pins what was installed into an environment."""
 APT_LOCK = threading.Lock()
 """Held while apt runs: a second one at the same time fails."""
 
@@ -55,7 +55,7 @@ class Need:
     find: Callable[[], Path | None]
     install: Callable[[], None]
     installer: Literal["apt", "npm", "pip"]
-    """What installs it. Different installers run at the same time."""
+    """The program that installs it. Different installers run at the same time."""
     hint: str
     in_every_run: bool = True
     """Whether `make test` needs it."""

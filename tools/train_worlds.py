@@ -64,7 +64,7 @@ class Result(Struct, frozen=True):
 
 
 class Trained(Struct, frozen=True):
-    """What came of a course."""
+    """The result of a training course."""
 
     course: Course
     seconds: float

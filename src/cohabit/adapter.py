@@ -37,7 +37,7 @@ LEGAL = "legal_actions"
 SOCIAL = ("chat", "communication", "social")
 """Categories of actions whose parameters are what a player says to others."""
 MAX_EXAMPLES = 40
-"""How many actions are listed as examples."""
+"""The number of actions that are listed as examples."""
 _CHOICES = re.compile(r"[\w-]+(\|[\w-]+)+")
 _NUMBERS = re.compile(r"(\d+)-(\d+)")
 _TYPES: dict[str, Any] = {
@@ -51,7 +51,7 @@ class GameAdapter(Protocol):
 
     @property
     def game_description(self) -> str:
-        """What the game is, its goals and mechanics. Sent once."""
+        """The game, its goals and mechanics. Sent once."""
 
     @property
     def action_space(self) -> ActionSpace:

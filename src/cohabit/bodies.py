@@ -20,7 +20,7 @@ DepartMode = Literal["left", "removed", "dormant", "suspend", "despawn"]
 
 
 class Death(Struct, frozen=True, omit_defaults=True):
-    """How a body died."""
+    """The death of a body."""
 
     # combat, fall, drowning, starvation, dehydration, poison, fire, cold, radiation, explosion, environmental, script
     cause: str
@@ -29,7 +29,7 @@ class Death(Struct, frozen=True, omit_defaults=True):
 
 
 class BodyState(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What a body is like now. It is shown to the agent whose body it is, and to those who see everything."""
+    """The state of a body. It is shown to the agent whose body it is, and to those who see everything."""
 
     position: tuple[float, ...] = ()
     health: float = 100.0
@@ -63,7 +63,7 @@ class EmbodiedWorld(World):
     * ``arrive`` with ``arrival.returns`` wakes the body of that seat, dormant or suspended; otherwise it makes a new
       one, with ``arrival.bonuses``.
     * ``depart`` has these modes. ``dormant``: the body stays in the world asleep, and can be hurt. ``suspend``,
-      ``left``, ``removed``: it is out of the world until its agent returns. ``despawn``: it is gone for good, with what
+      ``left``, ``removed``: it is out of the world until its agent returns. ``despawn``: it is gone, with what
       it carries. In any case its seat closes.
     * A dead body keeps its seat until its agent leaves or respawns.
     """
@@ -72,7 +72,7 @@ class EmbodiedWorld(World):
     avatars_per_agent: ClassVar[int] = 3
     respawns: bool = True
     """Whether the dead can come back. With it, an agent whose body is dead and has ``respawn_options`` gets no new one
-    until it has come back by one of them. Without it every agent has one body in a game, by whatever way it comes."""
+    until it has come back by one of them. Without it every agent has one body in a game, however it comes."""
     turning_takes_time: ClassVar[bool] = False
     """Whether turning the body is up to the actions of the world. Then nobody turns it with the command `look`."""
     stances: ClassVar[tuple[Stance, ...]] = ()
@@ -86,9 +86,9 @@ class EmbodiedWorld(World):
         raise NotImplementedError
 
     def why_not_arrive(self, arrival: Arrival, leaves: SeatId | None = None) -> str:
-        """Why ``arrive`` would refuse this now; empty if it would not, or if the world cannot tell. ``leaves``: a body
-        that the same agent leaves first. The room asks before a `transfer`, because undoing one is slow. Changes
-        nothing."""
+        """The reason why ``arrive`` would refuse this now; empty if it would not, or if the world cannot tell.
+        ``leaves``: a body that the same agent leaves first. The room asks before a `transfer`, because undoing one
+        is slow. Changes nothing."""
         return ""
 
     def depart(self, seat: Seat, mode: DepartMode) -> None:
@@ -112,8 +112,9 @@ class EmbodiedWorld(World):
         return 0
 
     def deeds(self, seat: SeatId) -> Mapping[str, int]:
-        """How often this body has done what since it was made. Numbers never fall. ``travel.lessons`` says what
-        deeds teach; others are only counted. The names of achievements begin with ``achievement:``."""
+        """The number of times that this body has done each deed since it was made. Numbers never fall.
+        ``travel.lessons`` says what deeds teach; others are only counted. The names of achievements begin with
+        ``achievement:``."""
         return {}
 
     def turn_to(self, seat: Seat, target: str) -> Outcome:
@@ -125,8 +126,8 @@ class EmbodiedWorld(World):
 
     # -- optional: senses, stances and equipment -----------------------------------------------------
     def hears(self, seat: SeatId) -> Sequence[str]:
-        """What the body hears and does not see, with a direction: ``crawler left``. It may tell no more of hidden
-        things than the rules of the world let everybody know who is as near to them."""
+        """The things that the body hears and does not see, with a direction: ``crawler left``. It may tell no more
+        of hidden things than the rules of the world let everybody know who is as near to them."""
         return ()
 
     def blocked_actions(self, seat: Seat) -> Mapping[str, str]:

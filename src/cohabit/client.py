@@ -20,7 +20,7 @@ LANES: tuple[Lane, ...] = ("audio", "screen")
 POLL_MS = 20_000
 """Long-poll timeout of the HTTP client."""
 MAX_UNREAD = 10_000
-"""How many unread pushes a client buffers. If there are more, the subscription ends with BUSY."""
+"""The number of unread pushes that a client buffers. If there are more, the subscription ends with BUSY."""
 
 
 class ConnectionLost(OutcomeUnknown):

@@ -182,7 +182,7 @@ class GitFailed(HouseError, code="GIT_FAILED", status=502):
     """Git refused or failed in a workspace; the message quotes git's output."""
 
     output = ""
-    """What git wrote, as it is."""
+    """The output of git, unchanged."""
 
 
 class Internal(HouseError, code="INTERNAL", status=500):

@@ -40,7 +40,7 @@ DIGITS = pattern("[0-9a-f]{64}")
 
 
 class Promise(Struct, frozen=True, rename="camel"):
-    """What is public before the first seat reveals. Note it, and compare it with the proof."""
+    """The part of a draw that is public before the first seat reveals. Note it, and compare it with the proof."""
 
     game: str
     number: int
@@ -193,7 +193,7 @@ class Luck:
 
 # -- checking ----------------------------------------------------------------------------------------
 def problems(proof: Proof) -> list[str]:
-    """What is wrong with a proof, in words. Empty: every value is the one that was committed to."""
+    """The problems of a proof, in words. Empty: every value is the one that was committed to."""
     found = []
     if not DIGITS.fullmatch(proof.secret):
         found.append("the secret does not have 64 hexadecimal digits")

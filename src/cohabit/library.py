@@ -1,4 +1,4 @@
-"""What a library of games offers, and how its games are named: ``openspiel:leduc_poker(players=3)``.
+"""The contract of a library of games, and the names of its games: ``openspiel:leduc_poker(players=3)``.
 
 Before the colon is the library, after it one of its games, and in brackets the parameters that its maker takes. Each
 such name is a world class of its own, with its own number of seats, so a library needs nothing from a room but the
@@ -75,7 +75,7 @@ class Library(Protocol):
 
 
 class Installable(Struct, frozen=True):
-    """How a library is found and installed: an entry of ``registry.toml``."""
+    """The place of a library, and its package: an entry of ``registry.toml``."""
 
     library: str  # "module:Class" of the ``Library``
     package: str  # the module that the library is imported as
@@ -115,7 +115,7 @@ def _value(node: ast.expr) -> Parameter:
 
 
 def made_by_user(name: GameName) -> Callable[..., Any]:
-    """What makes an environment of one's own: the function or class that ``module:factory`` names."""
+    """The maker of an environment of one's own: the function or class that ``module:factory`` names."""
     module, _, factory = name.game.partition(":")
     if (here := os.getcwd()) not in sys.path:
         sys.path.insert(0, here)  # a module beside what the operator works on

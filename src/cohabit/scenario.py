@@ -35,22 +35,29 @@ PRESETS = Path(__file__).parent / "scenarios"
 
 
 class AgentSpec(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """One member as the scenario declares it."""
+    """One member as the scenario declares it. The texts are in docs/scenarios.md, too."""
 
-    id: str
+    id: str  # its handle
     token: str | None = None
+    """At least 32 random letters and digits (`cohabit token make` prints one); without it one is created."""
     role: str | None = None
-    name: str | None = None  # display name; members are addressed by id
-    kind: Kind = "agent"
-    claim: str | None = None
-    kingdom_claim: str | None = None  # alias of claim, used by WorldBox bridge files
-    objectives: list[dict[str, Any]] = []
-    team: str | None = None
-    brain: str | None = None  # this brain plays the seat until its player connects; see `cohabit.agents.brain`
-    stand_in: str | None = None  # this brain plays while the player is away
-    gives_way: bool = False  # while an agent of the house plays it, a member without a seat may take the seat
-    backend: str | None = None
-    identity: str | None = None  # an existing identity of the house; no token is issued for it
+    """By default the one of its `kind`. The name of a role in another protocol, such as `faction_player`, works too."""
+    name: str | None = None  # its display name; by default the id, by which members are addressed
+    kind: Kind = "agent"  # `agent` or `human`
+    claim: str | None = None  # the seat: `auto:N` or `id:X`
+    kingdom_claim: str | None = None  # another name for `claim`, in files of the WorldBox bridge
+    objectives: list[dict[str, Any]] = []  # stored as written
+    team: str | None = None  # the member's team
+    brain: str | None = None
+    """The brain that plays from the start, and whenever the player is away: a name such as `warlord` or
+    `ollama:qwen3:8b?temperature=0.2`, or a table `{"brain": "local", "options": {"temperature": 0.2}}`."""
+    stand_in: str | None = None  # the brain that takes over while the player is away
+    gives_way: bool = False
+    """While a `brain` or `stand_in` plays the seat, a member without a seat may take it (`sit`); the agent returns when
+    it is free again."""
+    backend: str | None = None  # the model that the agent uses, shown in the roster and not verified
+    identity: str | None = None
+    """The id of an identity of the house (`cohabit token list`); no token is created."""
 
 
 class BrainTable(Struct, forbid_unknown_fields=True):
@@ -68,32 +75,45 @@ class OpenedToNexus(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """The content of a scenario file."""
+    """The content of a scenario file. The texts are in docs/scenarios.md, too."""
 
-    agents: list[AgentSpec]
-    scenario: str = "sandbox"
+    agents: list[AgentSpec]  # the members
+    scenario: str = "sandbox"  # a name for people
     world: str = "nim"
-    config: dict[str, Any] = {}
-    seed: int | str | None = None  # a whole number, or hexadecimal digits as text
-    partial_intel: bool = False  # fog, in worlds that let the scenario decide
-    sealed: bool = True  # where the world hides things, only a player can share what it sees
-    turn_based: bool = False
-    turn_order: list[str] | None = None
-    turn_seconds: int | None = None
-    ticks_per_turn: int = 0
-    step_ticks: int = 0  # a stepped clock: time advances by this when every player has passed, or after turn_seconds
-    teams: dict[str, list[str]] = {}
-    guests: bool = False
-    house_tokens: bool = False  # the tokens of its members are valid in every room that they are in
-    entry: EntryPolicy | None = None  # rules for joining without an invite
-    stand_in_seconds: int = 30
-    hide_brains: bool = False  # players see that a bot plays a seat, but not which one
-    pause_seconds: int = 30
-    sleep_seconds: int | None = None  # after how long rounds do not wait for a silent body; None: as the house says
-    speed: str = "x1"  # initial speed of a real-time world
-    rematch_seconds: int | None = None  # the delay between the end of a game and the next one
-    nexus: OpenedToNexus | bool = False  # whether agents can come through the Nexus of the house
-    features: list[str] = []  # of this room, besides those of every room: by name; in a file also by the file of one
+    """The world, by name or by `.py` file. A file that names none gets `kingdoms`, as the WorldBox bridge expects."""
+    config: dict[str, Any] = {}  # the arguments of the world's `__init__`
+    seed: int | str | None = None
+    """A number, or hexadecimal digits as text; at most 128 bits. By default random. Players can guess small ones."""
+    partial_intel: bool = False  # fog, in worlds where the scenario decides that
+    sealed: bool = True  # in worlds that hide things: what a player sees is shown to others only if it allows it
+    turn_based: bool = False  # members take turns in a world without an order of its own
+    turn_order: list[str] | None = None  # with `turn_based`; by default the order of `agents`
+    turn_seconds: int | None = None  # how long a turn or a round may take; by default without a limit
+    ticks_per_turn: int = 0  # with `turn_based` in a world with a clock: how many ticks pass at the end of a turn
+    step_ticks: int = 0  # a stepped clock: by how many ticks time advances when every player has passed
+    teams: dict[str, list[str]] = {}  # the names of teams and their members
+    guests: bool = False  # whether identities of the house may `join` without an invite
+    house_tokens: bool = False
+    """Whether the tokens of its members are valid in every room that they are members of, as travelling in the Nexus
+    needs."""
+    entry: EntryPolicy | None = None
+    """Who joins without an invite (by default nobody): `open`, `names`, `agent_keys`, `kind`, `agents_play`, `lobby`,
+    `locked`. A code is set with `set_entry`."""
+    stand_in_seconds: int = 30  # how long a player may be away before its `stand_in` takes over
+    hide_brains: bool = False
+    """Whether players see only that a `bot` plays a seat, and not which one. Members with `read_all` see it."""
+    pause_seconds: int = 30  # how long a pause lasts after the member who paused has left
+    sleep_seconds: int | None = None
+    """In a world with bodies and rounds: after how much time of rounds missed by its player (without a time limit: of
+    absence) a body falls asleep, so that rounds do not wait for it; `0`: never. By default as the setting says."""
+    speed: str = "x1"  # the initial speed in a world with a clock: one of `list_speeds`
+    rematch_seconds: int | None = None
+    """How long after a game the next one starts. By default never; 15 with `cohabit up` if built-in players have every
+    seat."""
+    nexus: OpenedToNexus | bool = False
+    """Whether agents can come here through the Nexus: `true`, or `{"description": "…", "capacity": 64}` (64 visitors at
+    a time by default)."""
+    features: list[str] = []  # features of this room besides those of every room: names, in a file also files
     rooms: list[str] = []  # further scenarios, by name or file, that `cohabit up` opens with this one
 
 

@@ -45,24 +45,39 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Static properties of a world."""
 
     name: str
-    version: int = 1  # raise it when old records no longer replay to the same world
+    """Lower-case letters, digits, underscores, hyphens."""
+    version: int = 1
+    """Increase it when old records no longer replay to the same world: a room opens only with its own version."""
     title: str = ""
-    seats: int | tuple[int, int] = 1  # the number of seats, or (minimum, maximum)
+    """For people; by default the name."""
+    seats: int | tuple[int, int] = 1
+    """The number of seats, or (fewest, most): as many as the room's players need."""
     seat_names: tuple[str, ...] = ()
+    """The ids of the seats; by default "1", "2", …"""
     pace: Pace = "step"
     """step: each action is a step · turns: ``to_move`` lists the seats that may act · rounds: every seat submits, then
     ``resolve`` · clock: real time, through ``advance``. Override ``World.pace`` if the config decides."""
-    fog: bool = False  # True if the scenario (partial_intel), not the rules, decides whether information is hidden
-    open_information: bool = False  # True if every seat sees everything, so members may change seats during a game
+    fog: bool = False
+    """True: the scenario (``partial_intel``), not the rules, decides what is hidden."""
+    open_information: bool = False
+    """True: every seat sees everything. Members may change seats during a game, and the seed is no secret."""
     deals_once: bool = False
     """True: what a seed deals becomes known. So `reset` without a seed takes a new one, and in a sealed room a save is
     loaded only if the game was not played on after it."""
-    show_legal: bool = True  # whether the text of a view lists what ``legal`` gives
-    tell_rewards: bool = True  # whether players are told what ``returns`` gives; False: other numbers tell them more
-    quick: bool = False  # every call takes well under a millisecond, so it can run on the event loop
-    tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
-    examples: bool = False  # ``legal`` lists examples only: other actions are legal as well
-    features: tuple[str, ...] = ()  # of the room, besides those of every room: a protocol of another project
+    show_legal: bool = True
+    """Whether the text of a view lists what ``legal`` gives."""
+    tell_rewards: bool = True
+    """Whether players are told what ``returns`` gives. False: other numbers tell them more."""
+    quick: bool = False
+    """True: every call except ``picture`` takes well under a millisecond. A world that is part of Cohabit or in the
+    setting ``trusted_worlds`` then runs on the event loop; if it is slow several times, it runs on a thread for a
+    minute."""
+    tick_ms: int = 100
+    """Pace clock: how long a tick takes at speed x1."""
+    examples: bool = False
+    """True: ``legal`` lists examples only, and other actions are legal as well. Models are not restricted to them."""
+    features: tuple[str, ...] = ()
+    """Features of its rooms besides those of every room, such as the WorldBox protocol."""
     front_end: str | None = ""
     """An HTML document beside the module of the world, such as "table.html", in which people see it. Empty: the generic
     one, which shows every world that is played. None: no document."""
@@ -143,7 +158,7 @@ class World:
     spec: ClassVar[WorldSpec]
     view_schema: ClassVar[dict[str, Any] | None] = None  # JSON Schema of what ``observe`` puts into ``status``
     keys: ClassVar[Mapping[str, Action]] = MappingProxyType({})
-    """How people play it with a keyboard: the action of each key, named as in ``KeyboardEvent.key``."""
+    """The keys with which people play it: the action of each key, named as in ``KeyboardEvent.key``."""
 
     # -- required --------------------------------------------------------------------------------
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
@@ -155,7 +170,7 @@ class World:
         raise NotImplementedError
 
     def observe(self, eye: Eye) -> Observation:
-        """What this eye sees."""
+        """The view of this eye."""
         raise NotImplementedError
 
     # -- optional --------------------------------------------------------------------------------
@@ -164,12 +179,12 @@ class World:
         return self.observe(eye)
 
     def describe(self) -> str:
-        """What players and models are told about this world: by default the docstring of its class."""
+        """The description of this world for players and models: by default the docstring of its class."""
         return cleandoc(type(self).__doc__ or "")
 
     @property
     def pace(self) -> Pace:
-        """How time passes, if that depends on the config. Fixed once the world has been created."""
+        """The way time passes, if that depends on the config. Fixed once the world has been created."""
         return self.spec.pace
 
     def actions(self) -> "Sequence[ActionSpec]":
@@ -205,7 +220,7 @@ class World:
         return 0
 
     def scope(self, by: Seat, action: str, args: Mapping[str, Any]) -> str | None:
-        """Why ``by`` may not use this action on that target, or None if it may.
+        """The reason why ``by`` may not use this action on that target, or None if it may.
 
         Not called for members with act_global."""
         return None
@@ -222,7 +237,7 @@ class World:
         return ()
 
     def outcome(self, seat: Seat) -> Outcome | None:
-        """Pace rounds: what came of the choice of this seat, in words for its player alone. Called right after
+        """Pace rounds: the outcome of the choice of this seat, in words for its player alone. Called right after
         ``resolve``, for each seat that chose something (``Outcome.pending``)."""
         return None
 
@@ -231,7 +246,7 @@ class World:
         raise NotImplementedError
 
     def goals(self, seat: Seat) -> Sequence[Goal]:
-        """What this seat is trying to achieve."""
+        """The goals of this seat."""
         return ()
 
     def legal(self, seat: Seat) -> Sequence[Action] | None:
@@ -239,7 +254,7 @@ class World:
         return None
 
     def fallback(self, seat: Seat) -> Action | None:
-        """What this seat does if the agent that plays it gives no usable answer: something harmless. By default the
+        """The action of this seat if the agent that plays it gives no usable answer: something harmless. By default the
         first legal action; None: nothing."""
         legal = self.legal(seat)
         return legal[0] if legal else None
@@ -254,7 +269,7 @@ class World:
         return {}
 
     def changes(self, before: Observation, now: Observation) -> str | None:
-        """What has changed for an eye between two observations, in words. By default it is found line by line."""
+        """The changes for an eye between two observations, in words. By default it is found line by line."""
         return None
 
     def picture(self, eye: Eye) -> bytes | None:
@@ -262,7 +277,7 @@ class World:
         return None
 
     def scene(self, eye: Eye) -> Mapping[str, Any]:
-        """What a front end draws besides the view: layers by name, each a JSON value. Clients get only the layers that
+        """The layers that a front end draws besides the view, by name, each a JSON value. Clients get only those that
         have changed, so put what changes often and what changes seldom into different ones."""
         raise NotImplementedError
 
@@ -281,7 +296,7 @@ class World:
         return {}
 
     def array(self, eye: Eye, form: str) -> Any:
-        """What this eye sees, as a new NumPy array of one of these forms."""
+        """The view of this eye as a new NumPy array of one of these forms."""
         raise NotImplementedError
 
     def resample(self, eye: Eye, stream: Stream) -> None:

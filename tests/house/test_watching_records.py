@@ -1,4 +1,4 @@
-"""Whoever embeds a house can follow what becomes durable in all of its rooms."""
+"""A program that embeds a house can follow what becomes durable in all of its rooms."""
 
 from .making import make_room, open_house
 

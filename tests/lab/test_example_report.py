@@ -1,6 +1,5 @@
 """The committed example report is of the committed design, and its records are whole."""
 
-import csv
 import json
 import re
 import shutil
@@ -49,22 +48,6 @@ def test_the_dataset_of_the_example_has_a_row_for_each_decision(tmp_path: Path) 
     assert main(["lab", "export", str(FOLDER), "-o", str(tmp_path / "rows.jsonl")]) == 0
     rows = (tmp_path / "rows.jsonl").read_text().splitlines()
     assert len(rows) == sum(game.decisions for game in Results.read(FOLDER).games)
-
-
-def test_the_documented_table_has_the_numbers_of_the_example() -> None:
-    with (FOLDER / "ratings.csv").open() as file:
-        ratings = {(row["setting"], row["player"]): row for row in csv.DictReader(file)}
-    with (FOLDER / "players.csv").open() as file:
-        rows = [row for row in csv.DictReader(file) if not row["lineup"]]
-    documented = (ROOT / "docs" / "compare.md").read_text()
-    assert {(row["setting"], row["player"]) for row in rows} == ratings.keys()
-    shown = [row for row in rows if row["setting"] == "nim"]
-    assert len(shown) == 4
-    for row in shown:
-        rating = ratings[row["setting"], row["player"]]
-        cells = [row[name] for name in ("setting", "player", "games", "won", "drawn")]
-        cells += [f"{float(row['mean']):.2f}", f"{float(rating['mu']):.1f} ± {float(rating['sigma']):.1f}"]
-        assert f"| {' | '.join([*cells, row['decisions'], row['failures']])} |" in documented
 
 
 def test_the_example_is_small() -> None:

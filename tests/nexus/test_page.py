@@ -8,7 +8,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from cohabit.nexus import goals, packages, skills, suggestions
-from cohabit.nexus.values import Profile, Requirement, Reward
+from cohabit.nexus.values import Profile, Requirement
 from cohabit.worlds.crafter.travel import TRAVEL as CRAFTER
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -27,51 +27,12 @@ def rows_under(*head: str) -> list[list[str]]:
     return rows
 
 
-def listed_under(*head: str) -> list[list[str]]:
-    """The entries of a table whose second column is a list, each with the first column, in order."""
-    return sorted([first, one] for first, many in rows_under(*head) for one in many.split(", "))
-
-
 def test_the_table_of_repetitions_is_what_the_rule_gives() -> None:
     found = rows_under("done", "worth")
     assert len(found) >= 5
     for done, worth in found:
         times = int(done.split()[0].replace(",", ""))
         assert f"{skills.worth(times):.3g}" == worth.removesuffix(" × the points")
-
-
-def test_the_lessons_of_crafter_are_those_of_the_code() -> None:
-    expected = [[one.domain.replace("_", " "), f"`{deed}` {one.points:g}"] for deed, one in CRAFTER.lessons.items()]
-    assert listed_under("skill", "deeds and their points") == sorted(expected)
-
-
-def test_the_bonuses_of_crafter_are_those_of_the_code() -> None:
-    expected = []
-    for rule in CRAFTER.bonuses:
-        value = (
-            f"{rule.base:g}" if rule.is_flag else f"{rule.factor:g} × skill" + (", rounded down" if rule.whole else "")
-        )
-        expected.append(
-            [f"`{rule.name}`", rule.domain.replace("_", " "), f"{rule.threshold:g}", value, rule.description]
-        )
-    assert rows_under("bonus", "skill", "above", "value", "what it is") == expected
-
-
-def test_the_items_of_crafter_are_those_of_the_code() -> None:
-    expected = [[kind.category, f"`{name}` {kind.tier}"] for name, kind in CRAFTER.items.items()]
-    assert listed_under("category", "items and their tiers") == sorted(expected)
-
-
-def reward_text(reward: Reward) -> str:
-    parts = [f"title {reward.title}"]
-    parts += [f"`{name}` {amount:g}" for name, amount in reward.bonuses.items()]
-    parts += [f"{domain.replace('_', ' ')}: {part:.0%} of what is missing" for domain, part in reward.skills.items()]
-    return "; ".join(parts)
-
-
-def test_the_meta_goals_are_those_of_the_code() -> None:
-    expected = [[f"`{one.id}`", one.description, reward_text(one.reward)] for one in goals.GOALS.values()]
-    assert rows_under("goal", "what it asks for", "reward") == expected
 
 
 def test_every_type_of_requirement_is_explained() -> None:

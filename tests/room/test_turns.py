@@ -793,7 +793,7 @@ def test_what_a_stand_in_played_is_in_the_next_views_of_its_player_until_that_pl
         said = f"Since your last move, a stand-in played {counted} for you."
         said += " Its orders stand until you change them." if room.pace == "clock" else ""
         assert said in room.call("ann", "view", at=at).text.splitlines()
-        # Whoever looks through the seat is not told: the view of an eye does not have it.
+        # A member who looks through the seat is not told: the view of an eye does not have it.
         assert said not in room.view_through(room.eye_of(room.state.members["ann"])).text
         for other in ("bob", "owl"):
             assert "a stand-in played" not in room.call(other, "view", at=at).text

@@ -155,7 +155,7 @@ def test_a_session_of_one_workspace_reaches_no_other(clone):
         with pytest.raises(PermissionDenied, match="only one workspace"):
             member.call(name, args)
     member.close()
-    assert ann.call("status", {})["clean"], "whoever opened it closes it"
+    assert ann.call("status", {})["clean"], "the session that opened it closes it"
 
 
 def test_a_missing_current_folder_causes_no_error(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""What the suite finds on a house without fixtures, and why.
+"""The expected results of the suite on a house without fixtures, with reasons.
 
 `run.py` compares this with what happens: a scenario that fails without fixtures must have a reason here, and a reason
 must belong to a scenario that fails.

@@ -69,7 +69,7 @@ class Result:
 
     @property
     def complaints(self) -> list[str]:
-        """What the failed checks say."""
+        """The messages of the failed checks."""
         if not self.checks:
             return ["no result"]
         failed = (check for check in self.checks if check["status"] == "FAILURE")
@@ -176,7 +176,7 @@ def wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
 
 
 def problems(plain: Run, extended: Run) -> Iterator[str]:
-    """What is not as it has to be, in a few lines each."""
+    """The differences from what is expected, in a few lines each."""
     for era, results in extended.items():
         for result in results:
             if result.outcome == "fail":
@@ -274,16 +274,16 @@ One endpoint serves both eras of the protocol ({eras}), so every scenario that b
 {markdown(HEADINGS, summary(plain, extended))}
 
 Most scenarios call tools, prompts and resources by fixed names (`test_simple_text`, `test://static-text`), which no
-house has. So there are two figures. *Without fixtures* is the server that every house has. There a scenario that calls a
-fixed name fails, or passes because the refusal satisfies its checks (*by refusal*), which says nothing about the server.
-*With fixtures*, the names are added to the same server from outside (`tools/conformance/fixtures`), behind the same
-authentication, header checks, streams and tasks. The suite sends no credential, so `tools/conformance/server.py` adds a
-player's token to its requests.
+house has. So there are two figures. *Without fixtures* is the server that every house has. There a scenario that
+calls a fixed name fails, or passes because the refusal satisfies its checks (*by refusal*), which says nothing about
+the server. *With fixtures*, the names are added to the same server from outside (`tools/conformance/fixtures`),
+behind the same authentication, header checks, streams and tasks. The suite sends no credential, so
+`tools/conformance/server.py` adds a player's token to its requests.
 
 In the table, *pass* is a scenario that passes without fixtures, and *with fixtures* one that passes only with them.
-Scenarios are *scored*, unless a note says otherwise. *pending* and *added-after-release* ones belong to the revision, but
-the suite does not score them yet; *extension* ones are optional. *advised* counts recommendations that are not met. A
-dash: the scenario does not exist in that era.
+Scenarios are *scored*, unless a note says otherwise. *pending* and *added-after-release* ones belong to the revision,
+but the suite does not score them yet; *extension* ones are optional. *advised* counts recommendations that are not
+met. A dash: the scenario does not exist in that era.
 
 {markdown(["scenario", *plain, "why it needs fixtures"], scenarios)}
 

@@ -33,7 +33,7 @@ class Heard(Struct, frozen=True):
 
 
 class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
-    """What an agent knows when it decides."""
+    """Everything that an agent knows when it decides."""
 
     observation: Observation
     text: str  # the whole view: the observation, whose turn it is, legal actions, objectives
@@ -46,7 +46,7 @@ class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
-    """What one answer of a model cost. ``dollars`` is None if the price is unknown."""
+    """The cost of one answer of a model. ``dollars`` is None if the price is unknown."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -65,7 +65,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
 
     @property
     def charged(self) -> float:
-        """What counts against a spending cap."""
+        """The amount that counts against a spending cap."""
         return self.paid + self.reserved
 
 
@@ -83,7 +83,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True):
 
 
 class Thought(Struct, frozen=True, omit_defaults=True, gc=False):
-    """What an agent decided. ``problem`` says why there is no usable action."""
+    """The decision of an agent. ``problem`` says why there is no usable action."""
 
     action: Action | None = None
     exchanges: list[Exchange] = []
@@ -105,7 +105,7 @@ class AnswerCache(Protocol):
 
 
 class Setting(Struct, frozen=True):
-    """What surrounds an agent: where it keeps its memory and cached answers, and what it may spend."""
+    """The surroundings of an agent: where it keeps its memory and cached answers, and what it may spend."""
 
     memory: Path | None = None  # a file
     cache: Path | AnswerCache | None = None  # a path is that of a folder
@@ -128,14 +128,14 @@ class Agent(Protocol):
         """Choose an action; None: nothing now."""
 
     async def reflect(self, result: ActionResult) -> None:
-        """Learn what came of the action."""
+        """Learn the outcome of the action."""
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
         """Say how to reach the goals. Called at the start of a game and when the goals change."""
 
 
 def checked_action(found: Any) -> Action | None:
-    """What ``decide`` returned. Raises TypeError if it is something else."""
+    """The result of ``decide``. Raises TypeError if it is something else."""
     if found is None or isinstance(found, Action):
         return found
     raise TypeError(f"decide returned {type(found).__name__}, not an Action or None")
@@ -157,7 +157,7 @@ class Accountable(Protocol):
     """An agent that can say what it asked a model when it was interrupted or failed."""
 
     def unanswered(self) -> list[Exchange]:
-        """What was asked since the last thought. Each exchange is returned once."""
+        """The questions since the last thought. Each exchange is returned once."""
 
 
 @runtime_checkable
@@ -198,7 +198,7 @@ _OTHERS = ("initialize", "plan", "reflect", "hear", "close")
 
 
 def kind_of(agent: Any) -> How:
-    """How the methods of an agent have to be called."""
+    """The way the methods of an agent have to be called."""
     kind: type = type(agent)
     if _is_async(kind):
         return "async"
@@ -244,7 +244,7 @@ async def _nothing_async(*_: Any) -> list[str]:
 
 
 def plan_lines(found: object) -> list[str]:
-    """What ``plan`` returned. Raises TypeError if it is something else."""
+    """The result of ``plan``. Raises TypeError if it is something else."""
     if found is None or isinstance(found, list | tuple):
         return list(found or ())
     raise TypeError(f"plan returned {type(found).__name__}, not a list of lines")
@@ -423,7 +423,7 @@ def settle_from_thread(
 
 
 def finished(found: Any) -> Any:
-    """What a method returned. A thread has no event loop, so what has to be awaited gets one."""
+    """The result of a method. A thread has no event loop, so what has to be awaited gets one."""
     return asyncio.run(awaited(lambda: found)) if inspect.isawaitable(found) else found
 
 

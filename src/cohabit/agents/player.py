@@ -1,4 +1,4 @@
-"""One player: asks an agent for each decision, within a time limit, and counts what came of it.
+"""One player: asks an agent for each decision, within a time limit, and counts its outcome.
 
 A usable answer is played. For an unreadable, illegal or refused one the agent is asked once more, with the reason and
 the legal actions. Then, as after a timeout or a failure, the world's fallback is played. Every decision has one of the
@@ -285,7 +285,7 @@ class Player:
         return decision
 
     async def learn(self, last: LastAction | None, *, over: bool = False) -> None:
-        """In a world of rounds: what came of the action that it chose, if that is known. If the agent fails here,
+        """In a world of rounds: the outcome of the action that it chose, if that is known. If the agent fails here,
         that is logged, because its decision was counted before."""
         if not self.awaits_result:
             return
@@ -352,7 +352,7 @@ class Player:
             await self._tell("plan", goals)
 
     async def _failure_to_reflect(self, result: ActionResult) -> str:
-        """Let the agent learn what came of its action. Returns why it failed: then the decision has failed, as after a
+        """Tell the agent the outcome of its action. Returns why it failed: then the decision has failed, as after a
         failure of any other method. The action was performed all the same."""
         try:
             await _limited(self.agent.reflect(result), self._time_limit)

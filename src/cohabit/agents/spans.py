@@ -61,7 +61,7 @@ class OpenSpan:
 
 
 def describe(found: Any, decision: PlayerDecision) -> None:
-    """Say in the span of a decision what came of it. Its texts are left out: they can say what only a seat may know."""
+    """Say in the span of a decision its outcome. Its texts are left out: they can say what only a seat may know."""
     if found is None:
         return
     found.set_attribute("cohabit.outcome", decision.outcome)

@@ -66,7 +66,7 @@ class Learner:
         self.refusal: AskerError | None = None
         self.played: Action | None = None
         self.message = ""
-        self.last: LastAction | None = None  # what came of it, in a world of rounds
+        self.last: LastAction | None = None  # its outcome, in a world of rounds
         self.earned = 0.0  # by its own actions
 
     def expect(self, given: Given) -> None:
@@ -88,12 +88,12 @@ class Learner:
             self.message = decision.message
 
     def learned(self, last: LastAction | None) -> None:
-        """What came of it when the round ended."""
+        """The outcome of it when the round ended."""
         if last is not None and self.played is not None:
             self.last, self.message = last, last.message or self.message
 
     def result(self) -> dict[str, Any]:
-        """What came of the last step, as information for the caller."""
+        """The outcome of the last step, as information for the caller."""
         found: dict[str, Any] = {"message": self.message} if self.message else {}
         if self.last is not None:
             found["last_action"] = self.last.to_structured()

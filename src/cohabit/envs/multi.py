@@ -18,7 +18,7 @@ Infos = dict[AgentName, dict[str, Any]]
 
 
 class Seats(Playing):
-    """What both kinds of environment have: agents ``player_1``, ``player_2`` … on the seats of a world."""
+    """The parts of both kinds of environment: agents ``player_1``, ``player_2`` … on the seats of a world."""
 
     agents: list[AgentName]
     possible_agents: list[AgentName]
@@ -102,7 +102,7 @@ class SequentialEnv(Seats, AECEnv[AgentName, Any, Any]):
         self._next_round()
 
     def observe(self, agent: AgentName) -> Any:
-        """What this agent saw when its last round began."""
+        """The view of this agent when its last round began."""
         return self._observations[agent]
 
     def step(self, action: Any) -> None:

@@ -42,5 +42,5 @@ class SeatEnv(Playing, gymnasium.Env[Any, Any]):
         return mask.astype(np.bool_)
 
     def render(self) -> Frame | None:
-        """What this seat sees: a text (``ansi``) or a picture (``rgb_array``)."""
+        """The view of this seat: a text (``ansi``) or a picture (``rgb_array``)."""
         return self._drawn(self.room.eye_of(self._episodes.member(self._seat)))

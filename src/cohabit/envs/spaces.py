@@ -19,7 +19,7 @@ TEXT = "text"
 MASK = "action_mask"
 CUT = "\n… (cut)"
 MAX_SAMPLED = 64
-"""How many characters a sampled text has at most."""
+"""The most characters of a sampled text."""
 
 
 class UnicodeText(spaces.Text):
@@ -54,7 +54,7 @@ create_shared_memory.register(UnicodeText, _not_shared)
 
 
 class Interface:
-    """How learners perceive a world and act in it; the same for all of them.
+    """The spaces in which learners perceive a world and act; the same for all of them.
 
     ``observe`` is ``text``, or the name of one of the world's arrays, by default the first.
     """
@@ -92,7 +92,7 @@ class Interface:
         return self._actions.read(given)
 
     def perceive(self, episodes: Episodes, i: int) -> tuple[Any, dict[str, Any]]:
-        """What a learner gets to see, and the information that goes with it."""
+        """The observation of a learner, and the information that goes with it."""
         room, member = episodes.room, episodes.member(i)
         info: dict[str, Any] = {"seat": member.seat, "to_move": episodes.is_to_move(i), **episodes.learners[i].result()}
         mask = self.mask(episodes, i)

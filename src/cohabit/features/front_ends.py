@@ -110,7 +110,7 @@ def _has_scene(world: type[World], pace: Pace) -> bool:
 
 @command(category="read", needs=CAN_VIEW, only_if=_has_scene, for_model=False, for_front_end=True, sends="views")
 def scene(ctx: Context, since: Annotated[str, Meta(description="the `id` of the scene that you have")] = "") -> Scene:
-    """What the front end of this world draws besides the view: only the layers that have changed since `since`."""
+    """Get what the front end of this world draws besides the view: only the layers that have changed since `since`."""
     room, eye = ctx.room, ctx.room.eye_of(ctx.member)
     shown = _scenes.setdefault(room, {}).setdefault(eye, ShownScene())
     shown.update(room.moment, lambda: room.world.scene(eye))

@@ -1,4 +1,4 @@
-"""What came of each player's own action in the last round, in worlds of rounds.
+"""The outcome of each player's own action in the last round, in worlds of rounds.
 
 An action is chosen now and happens when the round ends. Its player is then told its name, whether it succeeded, and
 what happened: in the reply, if its choice ended the round, and in every view until it chooses again.

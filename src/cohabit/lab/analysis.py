@@ -99,7 +99,7 @@ class Difference(Struct, frozen=True):
 
 
 class SeatEffect(Struct, frozen=True):
-    """The scores on one seat, by whoever sat there; and how much more than on the other seats, paired by seed."""
+    """The scores on one seat, of all players who had it; and how much more than on the other seats, paired by seed."""
 
     condition: str
     seat: str

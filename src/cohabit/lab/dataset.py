@@ -1,4 +1,4 @@
-"""Decisions as rows of a dataset for trainers: what a seat saw, what it could do, what it did and what came of it.
+"""Decisions as rows of a dataset for trainers: what a seat saw, what it could do, what it did and its outcome.
 
 The games of a run are played again with the recorded decisions, so each observation is exactly what the player was
 given, through the eye of its own seat. The digest of the record proves that it is the same game. Records of a house
@@ -80,7 +80,7 @@ def write_dataset(path: Path, form: Format, rows: Iterable[Row]) -> int:
 
 
 class Seen(Struct):
-    """A decision, until it is known what came of it."""
+    """A decision, until its outcome is known."""
 
     seat: str
     player: str

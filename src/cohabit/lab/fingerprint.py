@@ -94,7 +94,7 @@ def check_same(now: Prints, then: Mapping[str, Mapping[str, Any]], folder: Path)
     """Raise if something differs from when the run began, and say what."""
     if found := differences(now, then):
         raise Conflict(
-            f"{folder} was begun with other versions, and results of different versions are not mixed: "
+            f"{folder} was started with other versions, and results of different versions are not mixed: "
             f"{'; '.join(found)}. Restore what changed to resume this run, or use another folder for a new one"
         )
 

@@ -75,7 +75,7 @@ class GameSpec(Struct, frozen=True, gc=False):
 
 
 class GameResult(Struct, gc=False):
-    """What came of a game."""
+    """The outcome of a game."""
 
     spec: GameSpec
     ended: Literal["over", "limit"]
@@ -206,7 +206,7 @@ class Game:
         return True
 
     async def _tell_results(self) -> None:
-        """Tell the players what came of the actions that they chose for this round."""
+        """Tell the players the outcome of the actions that they chose for this round."""
         room, over = self.room, self.room.is_over()
         for one in self._seated:
             if one.player.awaits_result:

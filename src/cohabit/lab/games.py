@@ -61,7 +61,7 @@ class RunContext(Struct, frozen=True):
         return AnswerFile(stored.answers_path(self.folder, game)) if self.folder is not None else None
 
     def batch_size(self, games: int, workers: int, most: int, parts: int) -> int:
-        """How many games are sent to a worker at a time. Each should get at least so many ``parts``."""
+        """How many games are sent to a worker at a time. Each should get at least this many ``parts``."""
         return self.concurrent if self.concurrent > 1 else min(most, max(1, games // (workers * parts)))
 
     def spending(self, totals: Totals) -> Spending:

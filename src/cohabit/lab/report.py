@@ -80,7 +80,7 @@ def write_replays(results: Results, folder: Path) -> None:
 
 
 class _Budget:
-    """Takes games until they have so many entries together."""
+    """Takes games until they have this many entries together."""
 
     def __init__(self, entries: int) -> None:
         self._left = entries

@@ -107,7 +107,7 @@ class Results:
             decisions = [line for line in self.decisions() if line.game == name]
         return replay_of(found, stored.lines_of(self.record(name), name), decisions, self.worlds, frames)
 
-    # -- what came of it --------------------------------------------------------------------------
+    # -- the outcome ------------------------------------------------------------------------------
     def conditions(self) -> list[ConditionResults]:
         """The results in each world, at each combination of levels."""
         return analyse(self.games, self.timings())
@@ -136,7 +136,7 @@ class Results:
         return {key: shown(found.most_common(1)[0][0], MAX_PROBLEM) for key, found in counts.items()}
 
     def problems(self) -> list[str]:
-        """What makes these results doubtful, one sentence each."""
+        """The reasons to doubt these results, one sentence each."""
         found = [f"{self.stopped}; {len(self.games)} of {self.planned} games are finished"] if self.stopped else []
         failing = self.failing()
         if not failing:
@@ -155,7 +155,7 @@ class Results:
         return found
 
     def notes(self) -> list[str]:
-        """What has to be known to read the table, one sentence each."""
+        """The notes that are needed to read the table, one sentence each."""
         games = self.games
         limited = sum(game.ended == "limit" for game in games)
         found = self.conditions()
@@ -173,7 +173,7 @@ class Results:
         return notes
 
     def spent_in_words(self) -> list[str]:
-        """What the whole run has spent, if the table does not say it all or there is a cap."""
+        """The spending of the whole run, if the table does not say it all or there is a cap."""
         (paid, reserved), tallies = self.spent, [tally for game in self.games for tally in game.tallies]
         in_table = sum(tally.charged for tally in tallies)
         cap, spent = self.design.max_cost, paid + reserved

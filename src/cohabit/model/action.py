@@ -142,7 +142,7 @@ class ActionResult(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fa
 
     ``view_id``: of a long observation; ``view`` with it as ``since`` returns only what has changed. ``pending``: in a
     world of rounds, the action was chosen and happens when the round ends. Then `last_action` of the observation says
-    what came of it; until then ``success`` says that it was accepted.
+    its outcome; until then ``success`` says that it was accepted.
     """
 
     success: bool
@@ -157,7 +157,7 @@ class ActionResult(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fa
     pending: bool = False
 
     def to_text(self) -> str:
-        """What came of the action, and what is seen now."""
+        """The outcome of the action, and what is seen now."""
         lines = self.summary()
         if self.done:
             lines.append("The game is over.")

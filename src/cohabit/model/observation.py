@@ -146,7 +146,7 @@ class Achievement(msgspec.Struct, Value, frozen=True, omit_defaults=True):
 
 
 class LastAction(msgspec.Struct, Value, frozen=True, omit_defaults=True):
-    """What came of a player's own action in the last round, in a world of rounds."""
+    """The outcome of a player's own action in the last round, in a world of rounds."""
 
     name: str
     success: bool

@@ -76,7 +76,7 @@ class NexusConnector:
             raise errors.Unreachable(f"this could not be done: {broken.message}") from broken
 
     async def outcome(self, sent: Sent) -> dict[str, Any]:
-        """What came of an action that was under way when the server stopped. A transit has happened if the game has
+        """The outcome of an action that was under way when the server stopped. A transit has happened if the game has
         recorded its ticket; everything else is refused, as if it had never been asked for."""
         await asyncio.shield(self._recovered)
         if sent.action == "enter_game":

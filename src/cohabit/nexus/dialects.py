@@ -203,7 +203,7 @@ def left_json(
 
 
 def onward_json(onward: values.Onward, bridge_url: str, dialect: Dialect, token: str | None = None) -> Json:
-    """What came of the wish to go on to another game: its session, or why the agent is in the Nexus instead."""
+    """The outcome of the wish to go on to another game: its session, or why the agent is in the Nexus instead."""
     if onward.refused:
         return cased(dialect, {"success": False, "game_id": onward.game, "error": onward.refused})
     known: Json = {"success": True, "game_id": onward.game, "session_id": onward.ticket, "bridge_url": bridge_url}

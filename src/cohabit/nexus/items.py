@@ -67,7 +67,7 @@ def equivalents(
 
 
 def taken_of(entering: Sequence[Entering], taken: Mapping[str, int]) -> tuple[Entering, ...]:
-    """What has really entered, if the body could take only so many of each item of its world."""
+    """What has really entered, if the body could take only this many of each item of its world."""
     left = dict(taken)
     found = []
     for one in entering:

@@ -1,4 +1,4 @@
-"""In which game an agent is. An identity is in one game of the Nexus at a time, by whatever way it came there.
+"""In which game an agent is. An identity is in one game of the Nexus at a time, however it came there.
 
 Rooms know nothing of each other, so the house is asked before each action in a room that is open to the Nexus. The
 answer comes from the rooms as they are now: it does not matter by which command, save or claim somebody got a seat.

@@ -48,7 +48,7 @@ def active_deeds(travel: Travel, deeds: Mapping[str, int]) -> list[str]:
 
 
 def with_visit(before: WorldTotals, travel: Travel, steps: int, deeds: Mapping[str, int]) -> WorldTotals:
-    """The totals after a visit, or so far in it. What counted once counts for good."""
+    """The totals after a visit, or so far in it. What has counted keeps counting."""
     done = {name: before.deeds.get(name, 0) + deeds.get(name, 0) for name in sorted({*before.deeds, *deeds})}
     walked = before.steps + before.idle_steps + steps
     counted = max(before.steps, min(walked, STEPS_PER_DEED * len(active_deeds(travel, done))))

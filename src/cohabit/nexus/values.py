@@ -230,7 +230,7 @@ class Requirement(Struct, frozen=True, omit_defaults=True):
 
 
 class Reward(Struct, frozen=True, omit_defaults=True):
-    """What a completed meta-goal gives for good."""
+    """The permanent reward of a completed meta-goal."""
 
     title: str = ""
     bonuses: dict[str, float] = {}  # added on entry to the worlds that have such a bonus; see ``nexus.packages``

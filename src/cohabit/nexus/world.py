@@ -286,7 +286,7 @@ class Nexus(SeparateWorld):
 
     @action(group="transit", preconditions=["You are in a game"])
     def resume_game(self, by: Seat) -> None:
-        """How to go on in the game that you are in, with a token if you have none (an answer may have been lost)."""
+        """Tell how to continue in the game that you are in. Has a token if you have none (a reply may be lost)."""
 
     @action(group="transit")
     def give_up_game(self, by: Seat) -> None:
@@ -327,7 +327,7 @@ class Nexus(SeparateWorld):
 
     @query(needs="read_own")
     def review_self(self, eye: Eye) -> Plan:
-        """What the Nexus knows about you."""
+        """Show what the Nexus knows about you."""
         return (yield Ask("review_self"))
 
     @query(needs="read_own")
@@ -351,7 +351,7 @@ class Nexus(SeparateWorld):
 
 
 def _moved(seat: SeatId, known: Present, profile: Profile) -> list[Told]:
-    """What is told of an agent that has returned, or has gone on to another game."""
+    """What is told of an agent that has returned, or has moved to another game."""
     before, now = known.profile or profile, profile.session
     was, told = before.session, []
     if was is not None and now is None:

@@ -373,7 +373,7 @@ class BaseRoom(RecordedRoom):
         return fallback
 
     def last_action(self, seat: SeatId) -> LastAction | None:
-        """What came of the last action of a seat's player, in a world of rounds."""
+        """The outcome of the last action of a seat's player, in a world of rounds."""
         found = (self.run_hook(last_action, self, seat) for last_action in self.hooks.last_action)
         return next((last for last in found if last is not None), None)
 

@@ -63,13 +63,13 @@ class Feature:
     """Modules that declare commands and system entries of this feature, besides the module of its class."""
 
     room_slice: ClassVar[Slice[Any] | None] = None
-    """What it keeps of a room."""
+    """The slice that it keeps of a room."""
     member_slice: ClassVar[Slice[Any] | None] = None
-    """What it keeps of each member. It is gone with the member."""
+    """The slice that it keeps of each member. It is gone with the member."""
     replaces: ClassVar[frozenset[str]] = frozenset()
     """Commands that it declares in another form, which a protocol has for them."""
     tools: ClassVar[ToolNames] = ToolNames()
-    """What commands are called over MCP in rooms with this feature."""
+    """The names of commands over MCP in rooms with this feature."""
     speeds: ClassVar[Mapping[str, int]] = SPEEDS
     """The speeds of a real-time world with this feature."""
     observed: ClassVar[Mapping[str, Any]] = MappingProxyType({})
@@ -124,12 +124,12 @@ class Feature:
         return {}
 
     def refuses(self, room: "BaseRoom", member: Member, command: Command) -> Decision | None:
-        """Why a member may not run a command, although its grant allows it."""
+        """The reason why a member may not run a command, although its grant allows it."""
         return None
 
     def refuses_words(self, room: "BaseRoom", member: Member | None, words: Words) -> Decision | None:
-        """Why a call with these words is refused; an error may be raised instead. ``member`` is None for somebody who
-        wants to join. Asked of calls that are recorded, and no part of a replay."""
+        """The reason why a call with these words is refused; an error may be raised instead. ``member`` is None for
+        somebody who wants to join. Asked of calls that are recorded, and no part of a replay."""
         return None
 
     def recipients(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
@@ -163,11 +163,11 @@ class Feature:
 
     # -- questions that few features answer -------------------------------------------------------
     def without_seat(self, member: Member, command: Command) -> str:
-        """Why a member without a seat may not run an action; empty: in the usual words."""
+        """The reason why a member without a seat may not run an action; empty: in the usual words."""
         return ""
 
     def keeps_seated(self, room: "BaseRoom", seat: SeatId) -> str:
-        """Why the player of a seat may not leave it now; empty: it may."""
+        """The reason why the player of a seat may not leave it now; empty: it may."""
         return ""
 
     def keeps_from(self, room: "BaseRoom", member: Member | None, given: frozenset[Capability]) -> str:
@@ -188,7 +188,7 @@ class Feature:
         return ""
 
     def notice(self, room: "BaseRoom") -> str:
-        """What everybody who joins is told about the room, as one text; empty: nothing."""
+        """The text that everybody who joins is told about the room, as one text; empty: nothing."""
         return ""
 
     def commands(self, room: "BaseRoom") -> Sequence[Command]:
@@ -197,7 +197,7 @@ class Feature:
         return ()
 
     def arrival(self, room: "BaseRoom", member: Member, arrival: Arrival) -> Arrival:
-        """How a member arrives in the world."""
+        """The arrival of a member in the world."""
         return arrival
 
     def observes(self, room: "BaseRoom", member: Member) -> Mapping[str, Any]:
@@ -206,7 +206,7 @@ class Feature:
         return {}
 
     def last_action(self, room: "BaseRoom", seat: SeatId) -> LastAction | None:
-        """What came of the last action of a seat's player, in a world of rounds. It is part of what the seat sees."""
+        """The outcome of the last action of a seat's player, in a world of rounds. It is part of what the seat sees."""
         return None
 
     def absent(self, room: "BaseRoom") -> Collection[SeatId]:
@@ -218,7 +218,7 @@ class Feature:
         return True
 
     def pauses(self, room: "BaseRoom", member: Member) -> int | None:
-        """How many milliseconds the script that plays for a member waits before it acts; None: as usual."""
+        """The milliseconds that the script that plays for a member waits before it acts; None: as usual."""
         return None
 
     def absence(self, state: RoomState, identity: str) -> str:
@@ -328,7 +328,7 @@ class FeatureSet:
         return any(made.active(room) for made in self._announcing)
 
     def observes(self, room: "BaseRoom", member: Member) -> dict[str, Any]:
-        """What the features add to the result of `observe`."""
+        """The values that the features add to the result of `observe`."""
         nothing: Mapping[str, Any] = {}
         found = [answer(made.observes, nothing, room, member) for made in self._observing]
         return {name: value for fields in found for name, value in fields.items()}

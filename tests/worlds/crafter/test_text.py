@@ -256,7 +256,7 @@ def test_the_next_rungs_can_be_reached_from_what_is_done():
 @settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 2**32), actions=st.lists(st.integers(0, 16), min_size=2, max_size=60))
 def test_changes_tell_everything_that_a_reader_of_the_old_view_needs(seed, actions):
-    """Whoever applies them to the old map and the old numbers knows the new ones."""
+    """A reader who applies them to the old map and the old numbers knows the new ones."""
     game = Game.new(KeyedDraws(seed), 1, (24, 24))
     game.players[0].items = [3] * 12
     before = seen(game)

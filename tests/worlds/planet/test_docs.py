@@ -90,7 +90,11 @@ def quests() -> str:
     ])  # fmt: skip
 
 
-TABLES = {"planets": planets, "creatures": creatures, "recipes": recipes, "items": items, "tiles": tiles,
+def achievements() -> str:
+    return ", ".join(f"`{name}`" for name in ACHIEVEMENTS)
+
+
+TABLES = {"achievements": achievements, "planets": planets, "creatures": creatures, "recipes": recipes, "items": items, "tiles": tiles,
           "quests": quests}  # fmt: skip
 
 

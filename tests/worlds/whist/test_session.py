@@ -127,7 +127,7 @@ def test_when_the_time_for_the_reveal_is_up_the_deal_is_void_and_everybody_is_to
     told = msgspec.json.encode([feed(each.entry, owl, table.eye(owl)) for each in table.record.tail]).decode()
     assert "void, because East and South did not reveal" in told
     table.call("ann", "cut", commitment(table, "ann"), at=33_000)
-    assert seen["deal"]["cut"] == [False] * 4  # the time for the next cut began anew
+    assert seen["deal"]["cut"] == [False] * 4  # the time for the next cut started again
 
 
 @pytest.mark.parametrize("seed", range(10))

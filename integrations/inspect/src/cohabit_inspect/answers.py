@@ -1,4 +1,4 @@
-"""What a model is asked for in each turn, and the action in its answer."""
+"""The question to a model in each turn, and the action in its answer."""
 
 import json
 import re
@@ -18,7 +18,7 @@ AROUND_A_NUMBER = " \t*_`#.:()[]"
 
 
 def question(seen: Seen) -> str:
-    """What the seat sees, and its moves."""
+    """The view of the seat, and its moves."""
     moves = [f"{number}. {_in_words(each)}" for number, each in enumerate(seen.legal[:MOVES_LISTED], 1)]
     if not moves:
         return f"{seen.text}\n\nYour move, as JSON:"

@@ -31,7 +31,7 @@ def play_seat(
         hosts: A file with links of hosts, to start the next game with. Default: COHABIT_HOSTS.
         wait_s: How long the model waits for its turn, in seconds.
         answers: How many answers a model has for a move. Then the world's fallback is played.
-        turns: After so many turns the model stops playing.
+        turns: After this many turns the model stops playing.
         messages: How many of the last messages the model is shown.
     """
     pool = Seats.of_environment(seats, hosts)

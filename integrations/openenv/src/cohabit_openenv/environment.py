@@ -45,7 +45,7 @@ class SeatEnvironment(Environment[SeatAction, SeatObservation, SeatState]):
     async def step_async(self, action: SeatAction, timeout_s: float | None = None, **other: Any) -> SeatObservation:
         player = self._player
         if player is None or not player.playing:
-            raise RuntimeError("no game is running for this session: call reset")
+            raise RuntimeError("no game is running: call reset first")
         within = timeout_s or self._wait_s
         if action.action:
             seen = await player.act(action.model_dump(include={"action", "params", "reasoning"}), within)

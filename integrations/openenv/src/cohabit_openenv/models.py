@@ -1,4 +1,4 @@
-"""What an OpenEnv client sends and gets."""
+"""The messages of an OpenEnv client: actions, observations, state."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class SeatAction(Action):
 
 
 class SeatObservation(Observation):
-    """What the seat sees. `reward` is what it got since the last observation, `done` says that the game is over."""
+    """The view of the seat. `reward` is what it got since the last observation, `done` says that the game is over."""
 
     text: str = Field(description="The view of the seat, written for a model")
     legal_actions: list[dict[str, Any]] = Field(description="The actions that the world lists as legal now")
@@ -32,7 +32,7 @@ class SeatObservation(Observation):
 
 
 class SeatState(State):
-    """Which seat this session plays."""
+    """The seat that this OpenEnv session plays."""
 
     room: str = ""
     member: str = ""

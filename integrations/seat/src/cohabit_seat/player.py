@@ -25,7 +25,7 @@ class CannotPlay(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What a seat sees."""
+    """The view of a seat."""
 
     text: str = ""
     values: dict[str, Any] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Seen:
     total_reward: float | None = None
     """In this game, in worlds that count rewards for each seat."""
     message: str = ""
-    """What the world said to the last action."""
+    """The world's message about the last action."""
     standings: list[dict[str, Any]] = field(default_factory=list)
     """At the end: the score board of the world, the best first."""
     refused: str = ""
@@ -84,7 +84,7 @@ class Player:
         return await self.member.call("whoami")
 
     async def rules(self) -> str:
-        """What the world is about, and its actions."""
+        """The description of the world, and its actions."""
         return str((await self.member.call("rules"))["text"])
 
     async def begin(self, within: float) -> Seen:
@@ -112,7 +112,7 @@ class Player:
                 raise
             return replace(await self.wait(0), refused=str(refusal))
         seen = await self.wait(within)
-        if outcome.get("pending"):  # a choice for this round: what came of it is known at its end
+        if outcome.get("pending"):  # a choice for this round: its outcome is known at its end
             outcome = seen.values.get("last_action", {})
         # Where the world has no totals, a seat gets what its own actions have earned.
         reward = seen.reward if seen.total_reward is not None else outcome.get("reward", 0.0)

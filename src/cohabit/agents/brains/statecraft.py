@@ -93,7 +93,7 @@ class Passive(Nation):
 
 
 class Trader(Nation):
-    """Grants half of its money in equal parts to all others, whatever they do."""
+    """Grants half of its money in equal parts to all others, whatever they do, and pledges the same again."""
 
     name = "trader"
 

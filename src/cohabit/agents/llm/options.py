@@ -12,18 +12,21 @@ from cohabit.model.suggest import nearest
 
 
 class MindOptions(Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of every language model, after the question mark in a brain's name; others go to the backend."""
+    """Options of every language model, after the question mark in a brain's name; others go to the backend.
+
+    The comments are in docs/models.md, too.
+    """
 
     max_tokens: int = 512  # of an answer
-    temperature: float | None = None
-    seed: int | None = None
-    memory: int = 400  # tokens of memory in a prompt; 0: none
-    reasoning: bool = True  # ask for the reason of an action
-    plan: bool = True  # where there are goals: ask for a plan at the start of a game, and when they change
-    tools: int = 0  # how many calls of tools one decision may have
-    retries: int = 3  # after a busy or unreachable server
-    per_minute: int = 0  # requests of all agents of this process with the same service and key; 0: no limit
-    persona: str = ""  # added to the system message
+    temperature: float | None = None  # of the answers
+    seed: int | None = None  # of the answers, where the service has one
+    memory: int = 400  # tokens of memory in a prompt: plan, facts, latest actions; 0: none
+    reasoning: bool = True  # ask for the reason of an action; it is shown to those who may see it
+    plan: bool = True  # in worlds with goals: ask for a plan of three lines at the start, and when the goals change
+    tools: int = 0  # how often it may use a calculator and its notes in one decision
+    retries: int = 3  # after a busy or unreachable server, with growing waits
+    per_minute: int = 0  # requests per minute of all agents of this process with the same service and key; 0: no limit
+    persona: str = ""  # a text that is added to the system message
     view: int = 0  # tokens of a view; a longer one is shortened. 0: all of it
     brief: bool = False  # a short system message, for small models
     listed: bool = False  # allow only the listed actions, also where they are examples

@@ -32,7 +32,7 @@ LONG_MS = 4_000
 """CPU time from which a record is verified in parts."""
 MAX_JOBS = 256
 MANY_ENTRIES = 5_000
-"""From so many entries on, several processes are worth their start."""
+"""From this many entries on, several processes are worth their start."""
 
 
 class Verdict(Struct):

@@ -1,4 +1,4 @@
-"""Replies to actions, in short: what came of the action, and what has changed since the view that the client got last.
+"""Short replies to actions: the outcome, and what has changed since the view that the client got last.
 
 For each credential and room, the server remembers the id of that view. A view of another client of the same member,
 such as its page, is none that this model has read.
@@ -78,7 +78,7 @@ class ShortReplies:
 
 
 def _new_lines(text: str, action: ActionResult) -> list[str]:
-    """The lines of a view without those that say what came of the action: its own text has said it."""
+    """The lines of a view without those that say the outcome of the action: its own text has said it."""
     lines = text.split("\n")
     if action.pending:
         return lines

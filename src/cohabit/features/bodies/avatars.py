@@ -1,6 +1,6 @@
 """Avatars: bodies that agents jack into, leave behind, and return to. In worlds whose seats are bodies (`bodies.py`).
 
-Whoever holds a seat in such a world controls the avatar of that seat. ``follow`` keeps the avatars in step with seats
+The member on a seat of such a world controls the avatar of that seat. ``follow`` keeps the avatars in step with seats
 and bodies after every entry, so it does not matter by which command a seat was taken or left.
 """
 
@@ -251,7 +251,7 @@ def roster(room: BaseRoom, member: Member) -> AvatarRoster:
 
 @command(category="read", needs=C.ACT, only_if=for_bodies, offered_if=_is_dead)
 def death(ctx: Context) -> DeathEvent:
-    """How your avatar died, what it lost, and how it can come back (`respawn`)."""
+    """Tell how your avatar died, what it lost, and how it can come back (`respawn`)."""
     room = ctx.room
     avatar = _dead_avatar(room, ctx.member)
     body: BodyState = room.crash_on_error(world_of(room).body, avatar.seat)

@@ -80,7 +80,7 @@ class VisitsFeature(Feature):
 
     def refuses(self, room: BaseRoom, member: Member, command: Command) -> Decision | None:
         """A visitor that has left cannot act any more: that would be in no package. An agent in another game of the
-        Nexus cannot act here, whoever gave it a body here and how."""
+        Nexus cannot act here, no matter how it got a body here."""
         if not command.records or Capability.ACT not in command.needed:
             return None
         if has_only_to_leave(room.state, member.identity):

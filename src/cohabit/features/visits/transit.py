@@ -31,7 +31,7 @@ from cohabit.room.state import Member
 
 
 class Receipt(Struct, omit_defaults=True):
-    """What came of an arrival."""
+    """The outcome of an arrival."""
 
     ticket: str
     member: str
@@ -140,7 +140,7 @@ def _visit(ctx: Context, package: EntryPackage, admitted: bool) -> Visit:
 
 
 def receipt(room: BaseRoom, identity: str, woken: bool = False) -> Receipt:
-    """What came of the last arrival of this identity."""
+    """The outcome of the last arrival of this identity."""
     me, visit = room.member_of(identity), visit_of(room.state, identity)
     ticket = VISITS.read(room.state).tickets[identity]
     if me is None or visit is None:  # it has left since

@@ -21,7 +21,7 @@ C = Capability
 
 class EgressCount(Struct, omit_defaults=True):
     members: list[EgressOfMember]
-    step: int = 0  # in a sealed room while its game runs: budgets and counts of others are multiples of so many bytes
+    step: int = 0  # in a sealed room while its game runs: budgets and counts of others are multiples of this many bytes
 
 
 @command(category="meta", where="house")
@@ -29,7 +29,7 @@ async def egress(
     ctx: HouseContext,
     member: Annotated[str | None, Meta(description="for hosts: only this member, also one who has left")] = None,
 ) -> EgressCount:
-    """How many bytes were sent to each member's backend, by kind, over every interface, and what is left of its budget.
+    """Count the bytes sent to each member's backend, by kind, over every interface, and what is left of its budget.
 
     Hosts see all members, also those who have left; other members see their own. `export_egress` gives hosts a signed
     copy.
@@ -56,8 +56,8 @@ class ExportedEgress(Struct):
 
 @command(category="host", where="house", needs=C.MANAGE_MEMBERS)
 async def export_egress(ctx: HouseContext) -> ExportedEgress:
-    """What was sent to the backends of this room's members, signed by the house. `cohabit egress --verify FILE` checks
-    it."""
+    """Export what was sent to the backends of this room's members, signed by the house. `cohabit egress --verify FILE`
+    checks it."""
     return await _export(ctx, ctx.runner)
 
 
@@ -66,7 +66,8 @@ async def house_egress(
     ctx: HouseContext,
     room: Annotated[str | None, Meta(description="of this room; default: what was sent outside of all rooms")] = None,
 ) -> ExportedEgress:
-    """What was sent to the backends of a room's members, or to callers outside of all rooms, signed by the house."""
+    """Export what was sent to the backends of a room's members, or to callers outside of all rooms. The house signs
+    it."""
     runner = ctx.house.rooms.runner_of(room or HOUSE_RECORD)
     if runner is None:
         raise unknown_room(room or HOUSE_RECORD)

@@ -21,7 +21,7 @@ OAUTH = "i-oauth-"
 
 def barred_after_deletion(rooms: Rooms, identity: str) -> dict[str, str]:
     """Those of these rooms that an identity may not join again, if it would be known again. By digests, because a new
-    room may have the name of a deleted one; with the game in which it has seen something hidden, or empty: for good."""
+    room may have the name of a deleted one; with the game in which it has seen something hidden, or empty: always."""
     found: dict[str, str] = {}
     for runner in rooms.values() if identity.startswith((KEY, OAUTH)) else ():
         state = runner.room.state

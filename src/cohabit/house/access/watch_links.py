@@ -1,7 +1,7 @@
-"""The link with which anybody watches a room: `watch_link`.
+"""Links with which anybody can watch a room: `watch_link`.
 
-It is an invite that the house accepts at once, as one member for all who watch. So it is listed, revoked and limited
-like any invite, and nobody who watches has to give a name. Its token changes nothing: see ``WATCH_LINK``.
+A watch link is an invite that the house accepts at once. All who use it share one member, so nobody has to give a name,
+and it is listed, revoked and limited like any invite. Its token can change nothing: see ``WATCH_LINK``.
 """
 
 from typing import Annotated
@@ -17,13 +17,13 @@ from cohabit.room.commands import command, command_of
 
 C = Capability
 WATCHERS = "watchers"
-"""The handle of the member that all who watch with the link share."""
+"""The handle of the member that is shared by all who watch with the link."""
 MAY = (C.WATCH, C.READ_ROSTER, C.SEE_SCREEN)
 JOIN = command_of(join)
 
 
 class WatchLink(Struct, omit_defaults=True):
-    """``link`` and ``token`` are empty if there is none any more."""
+    """``link`` and ``token`` are empty if the link was turned off."""
 
     link: str = ""
     token: str = ""
@@ -34,11 +34,11 @@ class WatchLink(Struct, omit_defaults=True):
 @command(category="host", where="house", needs=C.MANAGE_MEMBERS, records=True)
 async def watch_link(
     ctx: HouseContext,
-    off: Annotated[bool, Meta(description="only end the link that there is")] = False,
+    off: Annotated[bool, Meta(description="turn the link off, and create no new one")] = False,
 ) -> WatchLink:
-    """Create the link with which anybody watches this room, without a name. It shows what is public.
+    """Create a link with which anybody can watch this room, without a name. It shows what is public.
 
-    There is one such link: a new one replaces the last, and whoever watches with that has to open the new one.
+    A room has one such link. A new one replaces it: those who watch with the old link have to open the new one.
     """
     house = ctx.house
     async with house.exclusive:

@@ -43,7 +43,7 @@ PAGE_BYTES = 512 * 1024
 PART = 25
 """Entries that are replayed at once."""
 PAGE_PARTS = 800
-"""A page needs at most so many; if keyframes have to be made first, the caller is told to try again."""
+"""A page needs at most this many; if keyframes have to be made first, the caller is told to try again."""
 ORDINAL_BITS = 24
 T = TypeVar("T")
 _decode_frame = msgspec.json.Decoder(FilmFrame).decode
@@ -61,16 +61,16 @@ async def film(
     last: Annotated[
         Annotated[int, Meta(ge=0, le=MAX_MS)] | None, Meta(description="until this time; default: now")
     ] = None,
-    frames: Annotated[int, Meta(ge=1, le=MAX_FRAMES, description="at most so many")] = 60,
+    frames: Annotated[int, Meta(ge=1, le=MAX_FRAMES, description="at most this many")] = 60,
     seat: Annotated[
         str, Meta(max_length=100, description="of this seat, `all` or `public`; empty: what you see yourself")
     ] = "",
     cursor: Annotated[str, Meta(max_length=40, description="`next` of the page before, with the same arguments")] = "",
 ) -> FilmPage:
-    """What you could have seen of this room before: its views one after another, its events, and why players acted.
+    """Replay what you could have seen of this room: views in order, events, and the reasons of players.
 
-    Where time runs by itself the frames are evenly spread over the time; else there is one for each change. Another
-    seat, or `all`, requires read_all, or is shown when its game is over and nothing hidden can be of use any more.
+    In a world with a clock the frames are evenly spaced in time; in others there is one for each change. The view of
+    another seat, or `all`, requires read_all, or that the game is over and its secrets can no longer be used.
     """
     if ctx.runner.failure is not None:
         raise ctx.runner.failure

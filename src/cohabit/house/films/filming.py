@@ -145,6 +145,6 @@ def view_of(room: Room, eye: Eye, me: Member | None) -> dict[str, Any]:
 
 
 def evenly(first: int, last: int, frames: int) -> Sequence[int]:
-    """At most so many times from the first to the last."""
+    """At most this many times from the first to the last."""
     steps = min(frames, last - first + 1) - 1
     return [first + (last - first) * step // steps for step in range(steps + 1)] if steps > 0 else [last]

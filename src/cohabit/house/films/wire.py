@@ -30,7 +30,7 @@ class Play(Struct, frozen=True, tag=True):
     start: Keyframe | None = None
     at: int | None = None  # a frame at the end, with this time
     prime: bool = False  # the frame at the end was shown before, and is left out
-    each: int = 0  # or: a frame after every entry, until there are so many
+    each: int = 0  # or: a frame after every entry, until there are this many
 
 
 class Played(Struct, frozen=True):
@@ -56,7 +56,7 @@ def packed(message: Any) -> bytes:
 
 
 def read(take: Callable[[int], bytes]) -> bytes | None:
-    """A message; None at the end. ``take`` reads so many bytes."""
+    """A message; None at the end. ``take`` reads this many bytes."""
     head = take(LENGTH.size)
     if len(head) < LENGTH.size:
         return None

@@ -76,7 +76,7 @@ async def _all_rooms(ask: Ask, args: Args) -> MyData:
 
 @command(category="meta", where="house", about="house", for_model=False, when_used_up=True, across=_all_rooms)
 async def my_data(ctx: HouseContext) -> MyData:
-    """What this house keeps of you: identity, profile, rooms and messages. `forget_me` deletes it."""
+    """Show what this house keeps of you: identity, profile, rooms and messages. `forget_me` deletes it."""
     return await _kept(ctx.house, _me(ctx))
 
 
@@ -133,7 +133,7 @@ async def seat_of(house: Services, identity: str) -> str:
 async def data_of(
     ctx: HouseContext, identity: Annotated[str, Meta(max_length=200, description="its id, name or handle")]
 ) -> MyData:
-    """What this house keeps of an identity: what it can see itself with `my_data`."""
+    """Show what this house keeps of an identity: what it can see itself with `my_data`."""
     return await _kept(
         ctx.house, await find_identity(ctx.house, identity), private=ctx.credential.identity != OPERATOR.id
     )
@@ -256,7 +256,7 @@ class Forgetting:
             barred = await barred_from(house, who.id)
             for others in await ask_others(house, barred_from, identity=who.id):
                 barred |= others
-            # For good, if it was so before: a later deletion does not lift it.
+            # Permanent, if it was so before: a later deletion does not lift it.
             barred |= {room: game for room, game in who.barred.items() if game == "" or room not in barred}
             gone = Identity(who.id, who.name, who.kind, forgotten=tuple(dict.fromkeys(handles)), barred=barred)
             await house.writer.submit(_gone(gone))

@@ -24,7 +24,7 @@ from cohabit.model.record import decode_entry
 log = logging.getLogger("cohabit")
 EVERY_MS = 3_600_000
 SOON_MS = 10_000
-"""How long what was asked for waits. The reply to whoever asked is sent before."""
+"""How long a deletion that was asked for waits, so that the reply is sent first."""
 PAGE = 200
 OF_A_GAME = frozenset((
     "open", "presence", "admitted", "knocked", "transit_in", "credential", "entry_set", "invite_revoked", "loaded",

@@ -1,7 +1,7 @@
 """A record without the data of one identity: the same moves under a pseudonym.
 
 The entries are applied again, one by one, in a second room beside the first. The identity, its handles and its name are
-replaced, and its own words are blanked. Digests are computed anew, so the new record verifies and replays like any
+replaced, and its own words are blanked. Digests are computed again, so the new record verifies and replays like any
 other. If that is not possible with other handles, because a world plays differently then, only the words are blanked.
 """
 

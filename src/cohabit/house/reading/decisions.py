@@ -39,7 +39,7 @@ async def decisions(
     full: Annotated[bool, Meta(description="also what each agent saw, was asked and answered")] = False,
     id: Annotated[str, Meta(description="only the decision with this id")] = "",  # noqa: A002 - the wire's name
 ) -> Decisions:
-    """Why players acted: their reasons, and what each decision took, as far as you may read it.
+    """List the decisions of players: the action, its reason, time, tokens and cost, as far as you may read them.
 
     A player reads its own at once, and so does a member who sees everything. In a world that hides nothing, members
     who only watch do, too. All others read them when the game is over, or the hand in a world with hands.

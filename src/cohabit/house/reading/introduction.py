@@ -50,7 +50,7 @@ async def introduction(
     ctx: HouseContext,
     brief: Annotated[bool, Meta(description="without what `rules` says too")] = False,
 ) -> Introduction:
-    """Who you are here, what the world is about, and what your most important commands do."""
+    """Tell who you are here, what the world is about, and what your most important commands do."""
     room = ctx.room_id
     mine = [runner.room.id for runner in _rooms_of(ctx.house, ctx.credential)]
     note = watch_only(ctx.room, ctx.maybe_member) if ctx.maybe_member is not None else ""

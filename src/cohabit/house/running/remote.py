@@ -67,7 +67,7 @@ class Connector(Protocol):
 
 @runtime_checkable
 class KnowsOutcomes(Protocol):
-    """A connector that can find out what came of an action, and bring one to its end."""
+    """A connector that can find out the outcome of an action, and bring one to its end."""
 
     async def outcome(self, sent: Sent) -> dict[str, Any]:
         """The recorded answer to an action that was sent before the server stopped. The exception says what happened,
@@ -154,7 +154,7 @@ class RemoteRunner:
         await self._poll_and_schedule()
 
     async def _find_outcome(self, connector: KnowsOutcomes, sent: Sent) -> None:
-        """Record what came of an action whose outcome is not known. No other one is sent before that."""
+        """Record the outcome of an action whose outcome is not known. No other one is sent before that."""
         async with self._turn_of(sent.by):
             if sent not in self._world.all_pending():  # it was concluded meanwhile
                 return

@@ -73,7 +73,7 @@ class Connections:
         self._free = threading.Semaphore(READERS)
         self._closed = False
         self._is_down = False
-        self._has_answered = False  # before that, the error of whoever opens the store says it
+        self._has_answered = False  # before that, the code that opens the store reports it
         self.outage = Outage(self.place, "cannot be reached", "answers again")
 
     @property

@@ -353,7 +353,7 @@ class SQLiteStore:
     def scrub(self) -> None:
         """Deleted data is overwritten in the database, but the log still has it: write the log back and empty it.
 
-        A database of an earlier version has old free pages, so it is written anew once.
+        A database of an earlier version has old free pages, so it is rewritten once.
         """
         try:
             with self._writing:

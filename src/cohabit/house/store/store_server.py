@@ -21,7 +21,7 @@ READS = frozenset((
 
 
 class StoreServer:
-    """See the module. The folder of ``path`` must be private: whoever can connect can read and write everything."""
+    """See the module. The folder of ``path`` must be private: anyone who can connect can read and write everything."""
 
     def __init__(self, store: GroupCommit, path: str) -> None:
         self._store = store

@@ -43,7 +43,7 @@ class Allowance(Protocol):
     """How much may be sent to a member, and how much was."""
 
     def allows(self, size: int) -> bool:
-        """Whether so many bytes may be sent."""
+        """Whether this many bytes may be sent."""
         ...
 
     def pushed(self, kind: SentKind, size: int) -> None:

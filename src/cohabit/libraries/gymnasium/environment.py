@@ -75,7 +75,7 @@ class EnvironmentWorld(ReplayedWorld):
         return move
 
     def tell(self, move: Any, before: Any, reward: float) -> Outcome:
-        """What came of a move, in words."""
+        """The outcome of a move, in words."""
         raise NotImplementedError
 
     # -- the game ---------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ class View:
 
 
 def told(move: str, before: View, after: View) -> tuple[str, bool]:
-    """What came of a move, and whether it had an effect."""
+    """The outcome of a move, and whether it had an effect."""
     ahead = before.ahead
     match move:
         case "turn_left" | "turn_right":

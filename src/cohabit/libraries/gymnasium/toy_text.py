@@ -32,7 +32,7 @@ class ToyWorld(NamedMoves):
         return Outcome(told if self.to_move() else f"{told} {self.end()}")
 
     def moved(self, move: str, before: Any, reward: float) -> str:
-        """What came of a move that has a direction."""
+        """The outcome of a move that has a direction."""
         row, column = self.place()
         return f"You are in row {row + 1}, column {column + 1} now."
 

@@ -105,7 +105,7 @@ def poker(text: str, game: Any, player: int | None) -> str:
 
 def fish(text: str, game: Any, player: int | None) -> str:
     """Go Fish: ranks are letters in hands and moves, and numbers in the list of what was asked."""
-    text = text.replace("recieved", "received")
+    text = text.replace("recieved", "received")  # codespell:ignore recieved
     return re.sub(
         r"(\d+) asked (\d+) for (\d+)",
         lambda asked: f"player {asked[1]} asked player {asked[2]} for {ascii_lowercase[int(asked[3])]}",

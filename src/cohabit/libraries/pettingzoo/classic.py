@@ -111,7 +111,7 @@ class Poker(Words):
         return "\n".join(lines)
 
     def redraw(self, env: Any, agent: str | None, stream: Stream) -> None:
-        """Deal the cards anew that an agent has not seen."""
+        """Deal the cards that an agent has not seen again."""
         game = env.env.game
         others = [p for each, p in zip(env.possible_agents, game.players, strict=True) if each != agent]
         unseen = [*(card for player in others for card in _hand(player)), *game.dealer.deck]

@@ -74,7 +74,7 @@ class Health(Struct):
 
 @command(category="meta")
 def health(ctx: Context) -> Health:
-    """Whether the world runs, what it is, and how many members it has."""
+    """Tell whether the world runs, which world it is, and how many members it has."""
     state, world = ctx.state, ctx.room.world
     about, reachable = versions(world), not isinstance(world, RemoteWorld) or world.reachable
     return Health(
@@ -91,7 +91,7 @@ class AgentWhoAmI(info.WhoAmI, kw_only=True, omit_defaults=True):
 
 @command(category="meta")
 def whoami(ctx: Context) -> AgentWhoAmI:
-    """Who you are in this room: your role, your kingdom, and what your grant lets you see and do."""
+    """Tell who you are in this room: your role, your kingdom, and what your grant lets you see and do."""
     known = asdict(info.whoami(ctx))
     return AgentWhoAmI(
         **{**known, "role": role_on_wire(known["role"])},

@@ -45,7 +45,7 @@ class Agent(Protocol):
         raise NotImplementedError
 
     def reflect(self, result: ActionResult) -> None:
-        """Learn what came of the action."""
+        """Learn the outcome of the action."""
 
     def plan(self, goals: Sequence[Goal]) -> list[str]:
         """Say how to reach the goals."""

@@ -42,7 +42,7 @@ class AvatarGameAdapter(GameAdapter, Protocol):
         """Leave the avatar that an agent controls, and bind it to another one."""
 
     def handle_death(self, avatar_id: str) -> avatars.DeathEvent:
-        """How an avatar died, and how it can come back."""
+        """The death of an avatar, and the ways to come back."""
 
     def respawn(self, avatar_id: str, option: avatars.RespawnOption | str) -> avatars.JackInResult:
         """Bring a dead avatar back, and jack in."""
@@ -91,7 +91,7 @@ class Embodied(PlayedWorld):
         return self
 
     def observe(self) -> Observation:
-        """What the agent sees: through its body if it has one."""
+        """The view of the agent: through its body if it has one."""
         if not self.agent:
             return Observation(text="Nobody has jacked in yet.")
         try:

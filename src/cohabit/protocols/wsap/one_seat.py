@@ -76,7 +76,7 @@ class OneSeat(PlayedWorld):
         return space
 
     def observe(self) -> Observation:
-        """What the player sees, with its legal actions as ``choices`` where the world lists them."""
+        """The view of the player, with its legal actions as ``choices`` where the world lists them."""
         seen = self.room.observe_with_choices(self.room.state.members[PLAYER])
         if self._waits and seen.choices:
             return msgspec.structs.replace(seen, choices=[Action(WAIT).choice, *seen.choices])

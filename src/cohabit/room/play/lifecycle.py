@@ -83,7 +83,7 @@ def _is_archived(room: BaseRoom, member: Member) -> bool:
     category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True, offered_if=_is_archived
 )
 def unarchive(ctx: Context) -> Archived:
-    """Bring an archived room back. No time has passed in it: time limits go on where they stood."""
+    """Bring an archived room back. No time has passed in it: time limits continue where they stopped."""
     if not ctx.state.archived:
         raise GameRejected("this room is not archived")
     stood_still(ctx.room, ctx.at - (ctx.state.archived_at or ctx.room.record.at))

@@ -205,7 +205,7 @@ class Rules(Struct):
     sends="lists",
 )
 def rules(ctx: Context) -> Rules:
-    """What this world is about, its actions, and the commands you may use."""
+    """Describe this world, its actions, and the commands you may use."""
     world, as_called = ctx.room.world, ctx.room.tools.in_text
     title, description = about_world(world)
     description = as_called(description)

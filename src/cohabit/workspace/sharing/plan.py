@@ -86,7 +86,7 @@ class _Planner:
     renumbered: list[Renumbered] = field(default_factory=list)
     """Items with a new number in the goal, and uncommitted items with a new number."""
     newly_renumbered: list[Renumbered] = field(default_factory=list)
-    """The latter alone."""
+    """The uncommitted items alone."""
     notes: list[str] = field(default_factory=list)
 
     def plan(self) -> Move:

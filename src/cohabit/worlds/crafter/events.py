@@ -1,4 +1,4 @@
-"""What happened to a player in the last step, as a sentence: what came of its action, and who hurt it."""
+"""What happened to a player in the last step, as a sentence: the outcome of its action, and who hurt it."""
 
 from cohabit.worlds.crafter import rules
 from cohabit.worlds.crafter.player import Failure, Player
@@ -23,12 +23,12 @@ _DEATHS = {
 
 
 def action_text(number: int, player: Player) -> str:
-    """The reply to an action: what came of it."""
+    """The reply to an action: its outcome."""
     return outcome_text(player) or f"{rules.ACTIONS[number]}: done."
 
 
 def outcome_text(player: Player) -> str:
-    """What came of an action; empty if it had the usual effect and there is nothing to add."""
+    """The outcome of an action; empty if it had the usual effect and there is nothing to add."""
     return events_text(player) or _gain_text(player)
 
 

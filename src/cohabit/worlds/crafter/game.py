@@ -1,7 +1,7 @@
 """One game of Crafter, for any number of players.
 
 With one player and ``StockDraws`` this is the original game, draw for draw. With several, each rule that speaks of the
-player speaks of the nearest one, and players act in an order that is drawn anew for each step.
+player speaks of the nearest one, and players act in an order that is drawn for each step.
 """
 
 from collections.abc import Mapping
@@ -117,7 +117,7 @@ class Game:
 
     # -- a step ------------------------------------------------------------------------------------------
     def step(self, actions: Mapping[int, int | Trade]) -> None:
-        """One step of the world. ``actions`` are by player number; whoever is missing does nothing."""
+        """One step of the world. ``actions`` are by player number; a player who is missing does nothing."""
         self.step_number += 1
         self.daylight = daylight(self.step_number)
         land, draws = self.land, self.draws

@@ -19,7 +19,7 @@ class Repeated(NamedTuple):
 
 
 class Repeats(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """By the numbers of players. A stone that a player has placed is found by nobody, whoever collects it."""
+    """By the numbers of players. A stone that a player has placed does not count, no matter who collects it."""
 
     stones: Annotated[dict[Count, None], Meta(max_length=10_000)] = {}  # cells with stones of players; an ordered set
     lost: _Counts = {}

@@ -61,7 +61,7 @@ class SavedSharedGame(Struct, forbid_unknown_fields=True, omit_defaults=True):
 class CrafterShared(CrafterWorld, EmbodiedWorld):
     """Crafter for many. Up to 64 players in one wild land. Survive, gather, build, trade, and reach achievements.
 
-    All players choose an action, then everybody acts at once; whoever has chosen nothing by then does nothing. If two
+    All players choose an action, then everybody acts at once; a player who has not chosen does nothing. If two
     want the same cell, chance decides who comes first. Guests can come and go (`jack_in`, `jack_out`); those who come
     back still have what they carried.
     """

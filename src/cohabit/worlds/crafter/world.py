@@ -51,7 +51,7 @@ class CrafterWorld(World):
 
     @query()
     def map(self, eye: Eye) -> ExploredMap:
-        """What you have seen so far, when, and where the unseen begins."""
+        """Show what you have seen so far, when, and where the unseen begins."""
         player, land = self._map_of(eye), self.game.land
         if player is None:
             return no_map((land.width, land.height), self.game.step_number)

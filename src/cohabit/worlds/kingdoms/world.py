@@ -271,7 +271,7 @@ class Kingdoms(OrderActions):
 
     @query(category="discovery", listed=False)
     def list_top_tiles(self, eye: Eye) -> answers.Listed[answers.TopKind]:
-        """What can cover the ground: grass, forest, road, fire …"""
+        """List what can cover the ground: grass, forest, road, fire …"""
         return queries.top_kinds()
 
     @query(category="discovery")
@@ -294,7 +294,7 @@ class Kingdoms(OrderActions):
 
     @query(needs="read_own", listed=False)
     def map(self, eye: Eye) -> ExploredMap:
-        """What you have seen so far, when, and where the unseen begins."""
+        """Show what you have seen so far, when, and where the unseen begins."""
         view = self.view(eye)
         if view.kingdom is None:
             return no_map((self.sim.land.width, self.sim.land.height), self.sim.tick)
@@ -348,7 +348,7 @@ class Kingdoms(OrderActions):
 
     @query(listed=False)
     def get_ui_state(self, eye: Eye) -> answers.UiState:
-        """Whether the game is paused, and whether a world is loading."""
+        """Tell whether the game is paused, and whether a world is loading."""
         paused = self.state.paused
         return answers.UiState(False, paused, paused, self.state.pending is not None)
 

@@ -219,7 +219,7 @@ class Planet(PlanetBodies):
 
     @query(listed=False)
     def map(self, eye: Eye, planet: Annotated[str, Range(doc="default: yours")] = "") -> ExploredMap:
-        """What you have seen so far, when, and where the unseen begins."""
+        """Show what you have seen so far, when, and where the unseen begins."""
         if eye.seat is None or eye.sees == "public":
             return no_map((WIDTH, HEIGHT), self.game.step_number)
         return maps.map_of(self.game, self._body_of(eye.seat), planet)

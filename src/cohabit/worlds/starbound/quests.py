@@ -14,7 +14,7 @@ ACHIEVEMENT_REWARD = 1.0
 
 
 class Quest(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """A quest: do ``deed`` so many times."""
+    """A quest: do ``deed`` this many times."""
 
     id: str
     text: str

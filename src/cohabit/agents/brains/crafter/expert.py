@@ -15,7 +15,10 @@ from cohabit.worlds.crafter.rules import MOST, VIEW_WIDTH
 
 
 class CrafterExpert(Scripted):
-    """Plays Crafter from the structured observation: it keeps a map, and stays alive first."""
+    """Plans with a map; makes tools, hunts, and sleeps in shelters; staying alive comes first.
+
+    It was tuned on the seeds 1000 to 1099.
+    """
 
     reads_choices = False
     reads_text = False

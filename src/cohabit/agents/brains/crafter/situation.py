@@ -31,7 +31,7 @@ SEARCH_FURTHER = 30
 NO_LIMIT, NIGHT_LIMIT = 1000, 90
 """How much a way may cost."""
 LOOK_AGAIN = 10
-"""A way is planned anew after this many steps, because by then more of the land is known."""
+"""A path is planned again after this many steps, because by then more of the land is known."""
 
 
 class Situation:

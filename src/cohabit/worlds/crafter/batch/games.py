@@ -175,7 +175,7 @@ class Games:
         self.slots = slots
 
     def begin(self, game: Array, words: Array, worlds: Worlds, start: tuple[int, int]) -> None:
-        """Start these games anew, in new worlds."""
+        """Start these games again, in new worlds."""
         xp, put, tables = self.xp, self.library.put, self.tables
         put(self.step, game, 0)
         for number in range(SEED_WORDS):

@@ -47,7 +47,7 @@ class Picture {
     if (isNew) this.#begin();
     const hour = ((scene.time.tick % DAY_TICKS) / DAY_TICKS) * 2 * Math.PI;
     const dark = Math.max(0, -Math.cos(hour) - 0.35) * 0.34;
-    this.night.style.opacity = dark.toFixed(2); // in steps, each of which draws the window anew
+    this.night.style.opacity = dark.toFixed(2); // in steps, each of which draws the window again
     this.night.hidden = dark < 0.005;
   }
 

@@ -16,6 +16,7 @@ CITY_BITS = 16
 FOUNDER_FOOD = 3
 """Meals that each founder brings."""
 FIRST_WOOD = 15
+"""Wood in the store of a new city."""
 HOUSING = {"bonfire": 12, "house": 4, "hall": 8}
 """How many people a building houses."""
 SPARE_HOUSING = 4

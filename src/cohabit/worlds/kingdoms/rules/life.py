@@ -14,7 +14,9 @@ from cohabit.worlds.kingdoms.tiles import IS_DEADLY, IS_WATER, TOP_ROW
 TURN_TICKS = 8
 """A creature has one turn in this many ticks."""
 FULL = 100
+"""Food of a creature that is full."""
 BIRTH_FOOD = 80
+"""Food of a new creature."""
 HUNGER = 1
 """Food used per turn."""
 STARVING_DAMAGE = 2
@@ -46,9 +48,11 @@ BURNING_DAMAGE = 4
 PLAGUE_DAMAGE = 3
 CURSE_DAMAGE = 2
 BLESSING_HEALING = 2
+"""Health lost per turn by the effect, or regained."""
 PLAGUE_SPREAD_CHANCE = 1, 6
-"""The chance per turn that the plague spreads to people nearby."""
+"""The chance per turn that the plague spreads to people nearby,"""
 PLAGUE_REACH = 2
+"""within this distance."""
 
 
 # -- new creatures --------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ defenders, up to MAX_PRESSURE; half as fast against a fortified kingdom."""
 RELIEF = 8
 """It shrinks by this much if the besiegers are not more than the defenders, or are gone."""
 FALLS = 100
+"""A city falls when its siege has reached this."""
 TOWER_DAMAGE = 14
 """The damage of a tower's shot, one per day."""
 NEWS_EVERY = 600
