@@ -222,6 +222,9 @@ def test_a_house_that_shows_another_commitment_for_me_does_not_get_my_number(
     page = visit(house.link("ann"))
     verdict(page, "Deal 1 ✘", "The commitment that the house shows for you is not the one you sent")
     assert (status(house)["phase"], status(house)["deal"]["revealed"]) == ("reveal", [False] * 4)
+    document(page).get_by_role("button", name="Go on without a number of mine").click()
+    expect(document(page).locator("#hand button")).to_have_count(13)
+    expect(document(page).locator("#without")).to_be_hidden()
 
 
 def test_a_deal_that_somebody_stops_is_shown_as_void_and_the_next_one_is_checked(house: Running, visit: Visit) -> None:

@@ -81,17 +81,20 @@ def test_a_player_moves_without_scrolling_at_a_desk_and_on_a_phone(house: Runnin
     if world == "whist":
         table.call("bob", "cut")
     page = visit(table.link("ann"), viewport=DESK)
-    expect(page.locator("button.choice").first).to_be_in_viewport(ratio=1)
+    moves = page.locator("button.choice")
+    if world != "nim":  # the board has them, so that the bar has none
+        moves = page.frame_locator(".front-end-frame").locator("#hand button:enabled, .cell:enabled")
+        expect(page.locator("button.choice")).to_have_count(0)
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
-        expect(page.locator("button.choice").first).to_be_in_viewport(ratio=1)
+        expect(moves.first).to_be_in_viewport(ratio=1)
         assert fits(page)
         if world != "nim":
             board = page.locator(".front-end-frame").bounding_box()
             assert board is not None
             assert board["width"] * board["height"] > size["width"] * size["height"] * 0.5
-    page.locator("button.choice").first.click()
-    expect(page.locator(".actions .result")).not_to_be_empty()
+    moves.first.click()
+    expect(turn(page)).not_to_have_text("It is your turn.")
 
 
 def test_panels_are_closed_on_a_phone_open_with_one_tap_and_close_with_escape(house: Running, visit: Visit) -> None:
@@ -224,7 +227,7 @@ def test_axe_finds_nothing_in_a_room_and_its_panels(
 ) -> None:
     table = Table(house, "tictactoe", turn_seconds=600)
     ann, hal = visit(table.link("ann"), **how), visit(table.link("hal"), **how)
-    expect(ann.locator("button.choice").first).to_be_visible()
+    expect(ann.frame_locator(".front-end-frame").locator(".cell:enabled").first).to_be_visible()
     assert broken(ann) == []
     ann.keyboard.press("?")
     assert broken(ann) == []

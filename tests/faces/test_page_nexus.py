@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from cohabit.scenario import AgentSpec, Scenario, read_scenario
 
 from .page import Running, Visit, events, open_drawer, token
+from .test_front_end import document, frame_of
 
 CAVES = f"{Path(__file__).parent.parent / 'worlds_samples' / 'bodies' / 'caves.py'}:Caves"
 
@@ -33,10 +34,15 @@ def house(tmp_path: Path) -> Iterator[Running]:
 
 def enter(page: Page) -> Page:
     """Travel to the wilderness, in the same tab."""
-    page.get_by_role("button", name="enter game wilderness").click()
-    page.get_by_role("link", name="Open the room wilderness").click()
+    choose(page, "wilderness")
+    document(page).get_by_role("button", name="Travel to wilderness").click()
     expect(page.locator("h1")).to_have_text("Crafter, shared")
     return page
+
+
+def choose(page: Page, game: str) -> None:
+    """Choose a game on the map of the Nexus."""
+    document(page).locator(f"[data-place={game}]").click()
 
 
 def in_nexus(page: Page) -> None:
@@ -47,7 +53,7 @@ def in_nexus(page: Page) -> None:
 
 def wait_a_step(page: Page) -> None:
     """In the game, whose document has the actions."""
-    page.frame_locator(".front-end-frame").get_by_role("button", name="Wait").click()
+    document(page).get_by_role("button", name="Wait").click()
 
 
 def test_a_traveller_enters_a_game_plays_and_returns_in_the_same_tab(house: Running, visit: Visit) -> None:
@@ -56,18 +62,18 @@ def test_a_traveller_enters_a_game_plays_and_returns_in_the_same_tab(house: Runn
     expect(page.locator(".world-text")).to_contain_text("You are in the Nexus, without a body")
     enter(page)
     expect(other.locator(".world-text")).to_contain_text("You are in the game wilderness")
-    expect(other.get_by_role("button", name="enter game wilderness")).to_have_count(0)
+    expect(document(other).get_by_role("button", name="Travel to wilderness")).to_have_count(0)
     wait_a_step(page)
     expect(page.locator(".world-text")).to_contain_text("Step 1/")
     page.go_back()
     expect(page.locator("h1")).to_have_text("The Nexus")
-    page.get_by_role("button", name="Go to the game").click()
+    document(page).get_by_role("button", name="Go to the game").click()
     expect(page.locator("h1")).to_have_text("Crafter, shared")
     open_drawer(page, "Body").get_by_role("button", name="Return to the Nexus").click()
     in_nexus(page)
     for seen in (page, other):
         expect(seen.locator(".world-text")).to_contain_text("wilderness: 1 step, left: voluntary")
-        expect(seen.get_by_role("button", name="enter game wilderness")).to_be_visible()
+        expect(document(seen).get_by_role("button", name="wilderness")).to_be_visible()
         expect(events(seen).filter(has_text="traveller returns from wilderness")).to_have_count(1)
     page.reload()
     in_nexus(page)
@@ -77,25 +83,22 @@ def test_a_traveller_can_return_from_the_page_of_the_nexus(house: Running, visit
     link = house.link_with(token("nexus-traveller"), "nexus")
     game = enter(visit(link))
     nexus = visit(link)
-    open_drawer(nexus, "Travel").get_by_role("button", name="Return to the Nexus").click()
+    document(nexus).get_by_role("button", name="Return to the Nexus").click()
     in_nexus(nexus)
-    expect(nexus.get_by_role("button", name="Return to the Nexus")).to_be_hidden()
+    expect(document(nexus).get_by_role("button", name="Return to the Nexus")).to_be_hidden()
     in_nexus(game)
 
 
 def test_a_traveller_chooses_how_hard_a_game_is_and_when_the_visit_ends(house: Running, visit: Visit) -> None:
     link = house.link_with(token("nexus-traveller"), "nexus")
     page, other = visit(link), visit(link)
-    travel = open_drawer(page, "Travel")
-    travel.get_by_label("Difficulty of the game").select_option("hard")
-    travel.get_by_label("End the visit by itself when").fill("steps >= 2, died, I am tired")
-    page.get_by_role("button", name="enter game wilderness").click()
-    expect(page.locator(".result").filter(has_text="Difficulty: hard")).to_contain_text(
-        "Your visit ends by itself when `steps >= 2` holds, or when `died` holds. Not evaluated, so these do not end your "
-        'visit: "I am tired"'
-    )
-    expect(page.get_by_label("Difficulty of the game")).to_be_hidden()
-    page.get_by_role("link", name="Open the room wilderness").click()
+    choose(page, "wilderness")
+    travel = document(page)
+    travel.get_by_text("hard", exact=True).click()
+    travel.get_by_text("When the visit ends by itself").click()
+    travel.get_by_label("Or when").fill("steps >= 2, died, I am tired")
+    travel.get_by_role("button", name="Travel to wilderness").click()
+    expect(page.locator("h1")).to_have_text("Crafter, shared")
     wait_a_step(page)
     expect(page.locator(".world-text")).to_contain_text("Step 1/")  # in rounds, a second choice replaces the first
     wait_a_step(page)
@@ -107,19 +110,29 @@ def test_a_traveller_goes_on_to_another_game_from_the_page_of_the_nexus(house: R
     house.open(read_scenario("frontier"), "frontier")
     link = house.link_with(token("nexus-traveller"), "nexus")
     nexus = visit(link)
-    expect(nexus.get_by_label("When you leave, go to")).to_be_hidden()
-    expect(nexus.get_by_role("button", name="enter game frontier")).to_be_visible()
     enter(visit(link))
-    open_drawer(nexus, "Travel")
-    where = nexus.get_by_label("When you leave, go to")
-    expect(where.locator("option")).to_have_text(["the Nexus", "frontier"])
-    where.select_option("frontier")
-    nexus.get_by_role("button", name="Go on to frontier").click()
+    choose(nexus, "frontier")
+    document(nexus).get_by_role("button", name="Leave it and go on to frontier").click()
+    expect(nexus.locator("h1")).to_have_text("Planets")
+    nexus.go_back()
     expect(nexus.locator(".world-text")).to_contain_text("You are in the game frontier")
-    expect(nexus.get_by_role("link", name="Open the room frontier")).to_be_visible()
-    expect(where.locator("option")).to_have_text(["the Nexus", "wilderness"])
-    nexus.get_by_role("button", name="Return to the Nexus").click()
-    expect(nexus.locator(".world-text")).to_contain_text("You are in the Nexus, without a body")
+    choose(nexus, "frontier")
+    document(nexus).get_by_role("button", name="Return to the Nexus").click()
+    in_nexus(nexus)
+
+
+def test_the_choices_of_the_nexus_are_shown_on_its_map_alone_and_below_it_when_it_is_closed(
+    house: Running, visit: Visit
+) -> None:
+    page = visit(house.link_with(token("nexus-traveller"), "nexus"))
+    choose(page, "wilderness")
+    expect(document(page).get_by_role("button", name="Travel to wilderness")).to_be_enabled()
+    expect(page.locator(".choice")).to_have_count(0)
+    expect(page.get_by_role("button", name="Travel")).to_be_hidden()
+    flood = "() => { for (let i = 0; i < 500; i += 1) parent.postMessage({}, '*'); }"
+    frame_of(page).evaluate(flood)
+    expect(page.get_by_text("sent too many messages and was closed")).to_be_visible()
+    expect(page.get_by_role("button", name="enter game wilderness")).to_be_visible()
 
 
 def test_the_page_offers_what_one_can_do_with_a_body(house: Running, visit: Visit) -> None:

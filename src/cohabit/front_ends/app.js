@@ -31,7 +31,8 @@ async function call(name, args = {}) { // a command of the member; throws what t
  * Call draw(view, problem) for each view that differs from the last. `scene`: the world has scenes, and `view.scene` has
  * the layers of the newest one. In a replay (`context.replay`) the host answers with what was seen then, and refuses actions.
  * Where `context.choices` is true, the page around the document offers the choices of the view, and forms for actions.
- * `controls`: people can do everything in this document, so the page around it offers no choices.
+ * `controls`: what people can do in this document, so that the page around it does not offer it again: true for
+ * everything, or names of actions.
  */
 async function start(title, draw, pauseMs = 100, { scene: hasScene = false, controls = false } = {}) {
   const app = { appInfo: { name: title, version: "1" }, appCapabilities: controls ? { experimental: { cohabit: { controls } } } : {}, protocolVersion: "2026-01-26" };

@@ -34,6 +34,7 @@ export class Host {
   #isReady = false; // the document has said that it is initialized; before that it is sent nothing
   #result = null; // of the newest view
   #calls = 0;
+  controls = []; // what people can do in the document: commands, or true for all
   #tokens = BURST; // of a token bucket: each message takes one
   #filledAt = performance.now();
 
@@ -55,6 +56,11 @@ export class Host {
 
   get shown() {
     return this.#frame !== null;
+  }
+
+  /** True if people can use this command in the document. */
+  offers(command) {
+    return this.controls === true || this.controls.includes(command);
   }
 
   /** Show the document of a world. */
@@ -94,7 +100,7 @@ export class Host {
     this.#frame?.remove();
     this.#frame = null;
     this.#isReady = false;
-    this.hasControls = false;
+    this.controls = [];
     this.element.hidden = true;
   }
 
@@ -168,7 +174,8 @@ export class Host {
 
   // -- answers -----------------------------------------------------------------------------------
   #initialize({ appCapabilities }) {
-    this.hasControls = appCapabilities?.experimental?.cohabit?.controls === true;
+    const { controls } = appCapabilities?.experimental?.cohabit ?? {};
+    this.controls = controls === true || Array.isArray(controls) ? controls : [];
     this.onControls?.();
     return {
       protocolVersion: PROTOCOL,

@@ -18,8 +18,8 @@ const STATES = { bound: "you control it", dormant: "asleep in the world", suspen
 
 export class Body {
   /** `call(command, args)` changes something in this room; `onChange()` is called afterwards. `linkOf(result)`: a link to the
-   * room that a result leads to, or null. `destination`: an element to choose where the way out of a game leads. */
-  constructor(call, onChange, linkOf, destination) {
+   * room that a result leads to, or null. */
+  constructor(call, onChange, linkOf) {
     this.call = call;
     this.onChange = onChange;
     this.linkOf = linkOf;
@@ -28,7 +28,7 @@ export class Body {
     this.buttons = Object.entries(COMMANDS).map(([command, label]) =>
       [command, h("button", { onclick: (event) => this.click(command, event.target) }, label)]);
     this.result = h("p", { class: "result", role: "status" });
-    this.offer = h("div", { class: "offer", hidden: true }, this.where, this.list, destination,
+    this.offer = h("div", { class: "offer", hidden: true }, this.where, this.list,
       h("div", { class: "body-buttons" }, this.buttons.map(([, button]) => button)));
     this.element = h("div", { class: "body" }, this.offer, this.result);
     this.offered = []; // the commands that are shown
@@ -55,12 +55,6 @@ export class Body {
       this.list.replaceChildren(...(avatars ?? []).map((avatar) => this.line(avatar, choose)));
     }
     this.offer.hidden = !this.offered.length;
-  }
-
-  /** Set the label of the button that leaves a game. `game`: the game to go to next, or null for the Nexus. */
-  nameWayBack(game) {
-    const [, button] = this.buttons.find(([command]) => command === "leave_game");
-    setText(button, game ? `Go on to ${escapeInvisible(game)}` : COMMANDS.leave_game);
   }
 
   /** An avatar, with a button to control it if it waits. `choose`: the command for that, or null. */

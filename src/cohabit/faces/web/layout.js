@@ -37,8 +37,7 @@ function addPanels(screen) {
   screen.aloneLink = h("a", { class: "alone-link", hidden: true, href: `?room=${encodeURIComponent(screen.room)}&view=table` }, "Show the table alone");
   screen.text = h("div", { class: "text-for-models" });
   drawers.add({ id: "actions", title: "Actions", element: screen.forms.element, shown: () => screen.forms.hasAny });
-  drawers.add({ id: "body", title: "Body", element: h("div", {}, screen.travel.entering, screen.body.element),
-    shown: () => screen.body.offered.length > 0 || !screen.travel.entering.hidden });
+  drawers.add({ id: "body", title: "Body", element: screen.body.element, shown: () => screen.body.offered.length > 0 });
   drawers.add({ id: "members", title: "Members", element: screen.roster.element });
   drawers.add({ id: "scores", title: "Scores", element: screen.standings.element, shown: () => screen.standings.hasAny });
   drawers.add({ id: "agents", title: "Agents", element: screen.agents.element, shown: () => screen.agents.hasAny });

@@ -9,7 +9,7 @@ export function offered(screen) {
   if (me?.played_by && me.stand_in && me.seat) return [`${me.played_by} plays your seat`, [{ takeOver: true, label: "Take over" }]];
   if (!me || isWatchOnly(me) || me.played_by) return ["", []];
   if (screen.isMyTurn()) {
-    const listed = screen.frontEnd.hasControls ? [] : view.observation.choices ?? []; // the document offers them itself
+    const listed = (view.observation.choices ?? []).filter(({ action }) => !screen.frontEnd.offers(action));
     const actions = listed.map((choice) => ({ ...choice, label: actionLabel(choice, view.observation.status) }));
     if (session?.current_turn === me.handle) actions.push({ endTurn: true, label: "End my turn" });
     return ["Your move", actions];
@@ -41,7 +41,6 @@ export async function choose(screen, choice) {
     await screen.guarded(() => screen.fetchMe());
     return { message: "You play your seat." };
   }
-  const params = choice.action === "enter_game" ? { ...choice.params, ...screen.travel.entryArgs() } : choice.params;
-  const result = await call("act", { action: choice.action, params });
+  const result = await call("act", { action: choice.action, params: choice.params });
   return { message: result.message, link: screen.linkOf(result) };
 }

@@ -22,7 +22,6 @@ import { choose, offered } from "./moves.js";
 import { AboutYou, Notes, Roster, Standings, WorldView, isWatchOnly, watchedSeat } from "./panels.js";
 import { numberOf, readersOf } from "./report.js";
 import { TimeControls } from "./time.js";
-import { Travel } from "./travel.js";
 import { turnText } from "./turn_text.js";
 
 const FIRST_EVENTS = 200;
@@ -59,7 +58,7 @@ export class RoomScreen {
     this.world = new WorldView();
     this.frontEnd = new FrontEnd(room, (name, args, changes) => this.callForDocument(name, args, changes), alone);
     this.frontEnd.onKey = (key) => this.keys.press(key);
-    this.frontEnd.onControls = () => this.drawTurn();
+    this.frontEnd.onControls = () => { this.drawTurn(); this.guarded(() => this.fetchBody()); };
     this.app = new AppView();
     this.board = new Board((command, args) => this.call(command, args));
     this.choices = new Choices((choice) => choose(this, choice), () => this.turn.focus()); // stay near it
@@ -69,8 +68,7 @@ export class RoomScreen {
     this.standings = new Standings();
     this.agents = new Agents((command) => this.connection.callOnce(command, {}, this.room), () => this.guarded(() => this.fetchMe()));
     this.forms = new ActionForms((command, params) => this.connection.callOnce(command, params, this.room), (result) => this.linkOf(result));
-    this.travel = new Travel((game) => this.body.nameWayBack(game));
-    this.body = new Body((command, args) => this.callBody(command, args), () => this.guarded(() => this.fetchMe()), (result) => this.linkOf(result), this.travel.leaving);
+    this.body = new Body((command, args) => this.callBody(command, args), () => this.guarded(() => this.fetchMe()), (result) => this.linkOf(result));
     this.drawers = new Drawers();
     this.drawers.add({ id: "story", title: "Story", element: (this.story = h("div", { class: "story" })) });
     this.manage = new Manage(connection, room, this.drawers, () => (this.session ? this.refresh() : this.load()), () => this.drawOffers());
@@ -261,7 +259,8 @@ export class RoomScreen {
     if (!(await this.manage.may("avatars")) && !(await this.manage.may("leave_game"))) return;
     const commands = (await this.call("capabilities")).commands.map((command) => command.name);
     const avatars = commands.includes("avatars") ? (await this.call("avatars")).avatars ?? [] : null;
-    this.body.draw(commands, avatars, this.view?.observation.status?.in_game);
+    const game = this.frontEnd.offers("leave_game") ? null : this.view?.observation.status?.in_game; // or on the map of the Nexus
+    this.body.draw(commands, avatars, game);
     this.drawTurn();
   }
 
@@ -269,8 +268,7 @@ export class RoomScreen {
   async callBody(command, args) {
     this.farewell = command === "exit_game" ? LEFT : null;
     try {
-      const chosen = command === "leave_game" ? this.travel.exitArgs() : {};
-      return await this.connection.callOnce(command, { ...args, ...chosen }, this.room);
+      return await this.connection.callOnce(command, args, this.room);
     } catch (error) {
       if (error.code !== "LOST") this.farewell = null;
       throw error;
@@ -433,7 +431,7 @@ export class RoomScreen {
     const { me, view } = this;
     const mayAct = me && view && !view.over && !me.played_by && !this.session?.archived && (this.isMyTurn() && !isWatchOnly(me) || me.grant.act.includes("act_global"));
     const listed = Boolean(view?.observation.choices?.length) && this.isMyTurn();
-    if (!mayAct || this.frontEnd.hasControls || (listed && !this.hasExamples)) {
+    if (!mayAct || this.frontEnd.controls === true || (listed && !this.hasExamples)) {
       this.forms.draw([]);
       this.drawFormsButton(listed);
       return;
@@ -465,9 +463,7 @@ export class RoomScreen {
     const mine = this.isMyTurn();
     const [title, choices] = offered(this);
     this.choices.draw(title, choices);
-    const canEnter = choices.some((choice) => choice.action === "enter_game");
     this.drawers.name("body", session?.world === NEXUS ? "Travel" : "Body");
-    this.travel.draw(view?.observation.status ?? {}, canEnter, this.body.offered.includes("leave_game"));
     this.drawForms();
     if (mine) this.element.style.setProperty("--bar", `${this.choices.offer.parentElement.offsetHeight}px`);
     this.turn.dataset.mine = String(mine);
@@ -475,7 +471,7 @@ export class RoomScreen {
     const text = turnText(this.me, view, session, mine);
     setText(this.turn, text);
     this.turn.hidden = !text;
-    this.element.classList.toggle("seated", Boolean(this.me?.seat && this.isPlayer() && !this.frontEnd.hasControls));
+    this.element.classList.toggle("seated", Boolean(this.me?.seat && this.isPlayer() && this.frontEnd.controls.length === 0));
     this.drawCountdown();
     this.ending.draw(Boolean(view?.over && session?.is_played !== false && !session?.archived), this.standing, this.manage.mayRematch, session?.next_game_seconds !== undefined);
     this.keys.showPad(mine && !this.frontEnd.shown);
