@@ -73,7 +73,7 @@ def test_a_traveller_enters_a_game_plays_and_returns_in_the_same_tab(house: Runn
     in_nexus(page)
     for seen in (page, other):
         expect(seen.locator(".world-text")).to_contain_text("wilderness: 1 step, left: voluntary")
-        expect(document(seen).get_by_role("button", name="wilderness")).to_be_visible()
+        expect(document(seen).locator("#hub")).to_contain_text("You are here")
         expect(events(seen).filter(has_text="traveller returns from wilderness")).to_have_count(1)
     page.reload()
     in_nexus(page)
