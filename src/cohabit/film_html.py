@@ -11,7 +11,7 @@ import msgspec
 from cohabit.model.film import Film
 
 PARTS = Path(__file__).parent / "front_ends"
-MODULES = ("elements.js", "film.js", "timeline.js", "story.js", "host.js", "player.js")
+MODULES = ("elements.js", "film.js", "timeline.js", "story.js", "host.js", "player.js", "guard.js")
 """The modules of the player, each after those that it imports."""
 STYLES = ("film_page.css", "player.css")
 NOTEBOOK_HEIGHT = 560
@@ -30,7 +30,7 @@ _OPENING = """
     const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
     const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     const { film, document: page } = JSON.parse(await new Response(unpacked).text());
-    new Player(main, film, { document: page });
+    new Player(main, film, { document: page && guarded(page) });
   } catch (error) {
     main.replaceChildren(h("p", { role: "alert" }, `This browser cannot show the replay: ${error.message}`));
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -199,7 +200,7 @@ def test_a_watcher_with_consent_sees_the_hand_it_watches_and_can_play_none_of_it
 
 # -- hostile documents ---------------------------------------------------------------------------
 class Evil:
-    """A server that counts what reaches it."""
+    """A server that counts what reaches it, over HTTP or as a question to a STUN server."""
 
     def __init__(self) -> None:
         self.reached: list[str] = []
@@ -218,11 +219,28 @@ class Evil:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever).start()
+        self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._udp.bind(("127.0.0.1", 0))
+        self._stun = f"127.0.0.1:{self._udp.getsockname()[1]}"
+        self._threads = [threading.Thread(target=work) for work in (self._server.serve_forever, self._listen)]
+        for thread in self._threads:
+            thread.start()
+
+    def _listen(self) -> None:
+        while packet := self._udp.recv(2_000):  # an empty one ends it
+            self.reached.append(f"STUN {packet[:2].hex()}")
+
+    def document(self, html: str) -> str:
+        """The hostile document, with the addresses of this server."""
+        return html.replace('"EVIL"', json.dumps(self.url)).replace("STUN", self._stun)
 
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+        self._udp.sendto(b"", self._udp.getsockname())
+        for thread in self._threads:
+            thread.join()
+        self._udp.close()
 
 
 @pytest.fixture
@@ -259,7 +277,7 @@ def tab(browser: Browser) -> Iterator[Callable[[str], Page]]:
 def hostile_world(folder: Path, evil: Evil) -> str:
     for path in FRONT_ENDS.iterdir():
         if path.is_file():
-            (folder / path.name).write_text(path.read_text().replace('"EVIL"', json.dumps(evil.url)))
+            (folder / path.name).write_text(evil.document(path.read_text()))
     return f"{folder / 'pegs.py'}:Hostile"
 
 
@@ -287,6 +305,12 @@ def test_a_hostile_document_stays_in_its_frame_without_token_network_or_rights(
     assert tried.pop("popup") == "null"
     assert tried.pop("alert") == "null"
     assert tried.pop("webrtc") == "undefined"
+    assert tried.pop("webrtc of an empty frame") == "SecurityError"
+    for name in ("a frame with a script", "a frame with a handler"):
+        assert tried.pop(f"webrtc of {name}") == "silent", name
+    assert tried.pop("webrtc of a frame in a shadow") is None
+    assert tried.pop("webrtc of a frame with my script") == "TypeError"  # it has no constructor either
+    assert tried.pop("script of a script") == "undefined"
     for name in ("fetch", "fetch house"):
         assert tried.pop(name) == "TypeError", name
     for name in ("image", "style", "script", "websocket", "worker"):

@@ -242,7 +242,7 @@ def test_a_browser_that_is_too_old_says_so(visit: Visit, tmp_path: Path) -> None
 def test_a_hostile_document_in_a_file_reaches_nothing_and_can_do_nothing(
     browser: Browser, tmp_path: Path, evil: Evil
 ) -> None:
-    document = (FRONT_ENDS / "hostile.html").read_text().replace('"EVIL"', json.dumps(evil.url))
+    document = evil.document((FRONT_ENDS / "hostile.html").read_text())
     path = tmp_path / "film.html"
     path.write_text(film_html(played("nim", "random", 2), document))
     with browser.new_context() as context:
@@ -252,11 +252,13 @@ def test_a_hostile_document_in_a_file_reaches_nothing_and_can_do_nothing(
         tried = json.loads(board(page).locator("#tried").inner_text())
         board(page).locator("#leave").click()
         expect(slider(page)).to_be_visible()
+    assert evil.reached == []
     assert {tried[name] for name in ("read parent", "local storage", "navigate top")} == {"SecurityError"}
     assert (tried["fetch"], tried["origin"], tried["webrtc"]) == ("TypeError", "null", "undefined")
+    assert tried["webrtc of a frame with my script"] == "TypeError"
+    assert {tried[f"webrtc of a frame with a {how}"] for how in ("script", "handler")} == {"silent"}
     assert tried["call put"].startswith("[REPLAY] ")
     assert tried["call act"].startswith("[REPLAY] ")
-    assert evil.reached == []
 
 
 # -- controls ------------------------------------------------------------------------------------

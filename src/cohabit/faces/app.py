@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -22,6 +22,7 @@ from cohabit.faces.oauth import oauth_routes
 from cohabit.faces.while_valid import while_valid
 from cohabit.faces.ws import WsFace
 from cohabit.house.house import House
+from cohabit.house.reading.front_ends import with_parts
 from cohabit.house.settings import Settings, split_names
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ async def _frame(request: Request) -> Response:
         "img-src data:; font-src data:; media-src data:; frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
     )
     headers = {"content-security-policy": policy, "x-dns-prefetch-control": "off", **PRIVATE}
-    return FileResponse(PAGE / "frame.html", headers=headers)
+    return HTMLResponse(with_parts((PAGE / "frame.html").read_text(), PAGE), headers=headers)
 
 
 def _no_such_route(request: Request, error: Exception) -> Response:

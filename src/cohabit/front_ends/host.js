@@ -15,11 +15,6 @@ const STYLES = {
   "--color-text-primary": "--ink", "--color-text-secondary": "--soft", "--color-text-danger": "--warn",
   "--color-border-primary": "--line", "--color-ring-primary": "--accent", "--font-sans": "--sans", "--font-mono": "--mono",
 };
-/** For a document without a house: what the response of `/frame` does for one with a house. */
-const ALONE = `<!doctype html><meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; base-uri 'none'; form-action 'none'">
-<script>for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) Object.defineProperty(window, name, { value: undefined, writable: false, configurable: false });<\/script>
-`;
-
 /** An error that the document gets as a JSON-RPC error. */
 class Refused extends Error {
   constructor(code, message) {
@@ -72,7 +67,7 @@ export class Host {
     this.#frame = h("iframe", {
       class: "front-end-frame", title: this.title, sandbox: "allow-scripts", referrerpolicy: "no-referrer",
       allow: "camera 'none'; microphone 'none'; geolocation 'none'; clipboard-read 'none'; clipboard-write 'none'",
-      ...(this.address ? { src: this.address } : { srcdoc: ALONE + html }),
+      ...(this.address ? { src: this.address } : { srcdoc: html }),
     });
     this.element.prepend(this.#frame);
     this.element.hidden = false;

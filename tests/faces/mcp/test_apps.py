@@ -253,6 +253,7 @@ def test_the_checker_of_worlds_finds_a_missing_front_end() -> None:
     ("<style>@import 'x.css';</style>", "@import"),
     ("<script>fetch('/api')</script>", "fetch"),
     ("<script>localStorage.x = 1</script>", "localStorage"),
+    ("<button type=button onclick='put()'>", "onclick='"),
 ])  # fmt: skip
 def test_the_checker_of_worlds_finds_what_the_sandbox_of_a_front_end_blocks(
     tmp_path: Path, line: str, blocked: str

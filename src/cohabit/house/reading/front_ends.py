@@ -18,6 +18,7 @@ _BLOCKED = (
     re.compile(r"""(?P<what>@import\b|url\(\s*["']?(?:https?:)?//)""", re.IGNORECASE),
     re.compile(r"\b(?P<what>fetch|XMLHttpRequest|WebSocket|EventSource)\s*\("),
     re.compile(r"\b(?P<what>localStorage|sessionStorage|indexedDB)\b"),
+    re.compile(r"""<[a-z][^<>]*\s(?P<what>on[a-z]+\s*=\s*["'])""", re.IGNORECASE),
 )
 MAX_BYTES = 512 * 1024
 SHARED = Path(__file__).parents[2] / "front_ends"
@@ -66,7 +67,7 @@ def _part(folder: Path, found: re.Match[str]) -> str:
 
 
 def blocked_in(document: str) -> list[str]:
-    """The parts of a document that its sandbox blocks: it has no network and no storage."""
+    """The parts of a document that its sandbox blocks: it has no network, no storage, and no scripts in attributes."""
     return sorted({found["what"] for pattern in _BLOCKED for found in pattern.finditer(document)})
 
 
