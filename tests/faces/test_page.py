@@ -783,7 +783,8 @@ def test_a_person_who_only_looks_at_a_seat_lets_its_agent_play_until_it_takes_ov
     page = visit(house.link("aya", "watched"))
     bar = page.get_by_role("region", name="What you can do")
     expect(bar).to_contain_text("brains.py:Scripted plays your seat")
-    open_drawer(page, "Members")
+    roster = open_drawer(page, "Members")
+    expect(roster.get_by_text("played by brains.py:Scripted, page open")).to_be_visible()
     open_drawer(page, "Agents")  # so that everything that a page looks at has been fetched
     for _ in range(20):
         house.call("bo2", "wait_for_turn", "watched", wait_ms=25_000)

@@ -7,9 +7,10 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
+from cohabit.faces.cli.up import Plan, watch_link_of
 from cohabit.room.record import Entry
 from cohabit.room.state import Member
-from cohabit.scenario import parse_scenario
+from cohabit.scenario import Scenario, parse_scenario
 
 from .serving import Served, served
 from .test_ws import Talk, talk
@@ -120,3 +121,18 @@ async def test_an_agent_that_looks_takes_the_seat_from_the_bot_also_while_a_page
         assert not table.ann.played_by_bot
         told = [line.entry for line in table.runner.history.recent if line.entry.do == "presence"]
         assert len(told) == 1 + watched
+
+
+async def test_the_link_to_watch_that_a_new_house_prints_shows_nobody_as_connected() -> None:
+    async with served() as house:
+        secret = await watch_link_of(house.house, Plan("den", Scenario(agents=[]), ""), house.tokens)
+        runner = house.house.rooms["den"]
+        await house.act("bob", "whoami")
+        await house.clock.advance(1_000)
+        async with asyncio.timeout(SOON_S):
+            while not any(member.here for member in runner.room.state.members.values()):
+                await runner.changed_since(runner.version, house.clock.now() + 1)
+        assert [member.handle for member in runner.room.state.members.values() if member.here] == ["bob"]
+        assert secret is not None
+        seen = await house.house.call(house.house.identify(secret), "den", "view")
+        assert seen.text

@@ -476,10 +476,14 @@ async def watch_link_of(house: "House", plan: Plan, tokens: dict[str, str]) -> s
     for who in found:
         if Capability.READ_ALL in held[who] and Capability.ACT not in held[who]:
             return tokens[who]
+    from cohabit.house.access.watch_links import watch_link
+    from cohabit.house.calls.resolve import resolve
+
     for who in found:
         if Capability.MANAGE_MEMBERS in held[who]:
-            made = await house.call(house.identify(tokens[who]), plan.room, "watch_link")
-            return str(made.token)
+            # Not as a call: it would show the host as connected.
+            caller = resolve(house.services, house.identify(tokens[who]), plan.room, "watch_link")
+            return (await watch_link(caller)).token
     return None
 
 

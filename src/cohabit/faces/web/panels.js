@@ -131,7 +131,7 @@ export class Roster {
 }
 
 function rosterLine(m, me, movers) {
-  const status = m.played_by ? `played by ${m.played_by}` : m.here ? "online" : "away";
+  const status = m.played_by ? `played by ${m.played_by}${m.here ? ", page open" : ""}` : m.here ? "online" : "away";
   const details = [m.name && m.name !== m.handle && escapeInvisible(m.handle), m.seat && `seat ${m.seat}`, m.team && `team ${m.team}`];
   return h("tr", { "data-active": String(Boolean(m.here || m.played_by)) },
     h("th", { scope: "row" }, memberName(m.handle), m.handle === me && " (you)",
