@@ -23,7 +23,7 @@ from cohabit.house.house import House
 from cohabit.house.store.identities import new_identity
 from cohabit.model.stream import Stream
 from cohabit.registry import find_world
-from cohabit.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario, read_scenario
 from page_picture import FLAGS, running_house
 
 FOLDER = Path(__file__).parent.parent / "docs" / "gallery"
@@ -31,7 +31,7 @@ PICTURES = FOLDER / "page"
 SIZES = {"wide": (1440, 900, 0.6), "phone": (390, 844, 0.75)}
 """Width and height of the window, and the scale of the picture."""
 THEMES = ("light", "dark")
-MAX_BYTES = 6_000_000
+MAX_BYTES = 4_000_000
 MOVES = {"nim": 2, "textarena-minesweeper-v0": 2}
 USUAL_MOVES = 8
 SETTLE_S = 1.2
@@ -150,7 +150,73 @@ async def lounge(house: House, url: str, tab: Page) -> None:
     await tab.goto(f"{url}/?room=lounge#{TOKENS['lounge']}")
 
 
-VIEWS: dict[str, View] = {"sign-in": sign_in, "rooms": rooms, "create": create, "watching": watching, "lounge": lounge}
+async def hosted(house: House, url: str, tab: Page) -> None:
+    """A room as its host sees it, with a request of a player."""
+    room = "hosted"
+    if room not in house.rooms:
+        people = [
+            AgentSpec(id=name, kind="human", role="human", claim=f"auto:{i}") for i, name in enumerate(("ann", "bob"))
+        ]
+        host = AgentSpec(id="hal", kind="human", role="host")
+        plan = Scenario(world="tictactoe", agents=[*people, host], turn_seconds=600)
+        _, tokens = await house.create_room(plan, room)
+        await house.call(house.identify(tokens["ann"]), room, "mark", {"cell": 4})
+        TOKENS[room] = tokens["hal"]
+    await tab.goto(f"{url}/?room={room}#{TOKENS[room]}")
+
+
+async def panel(tab: Page, name: str) -> None:
+    await tab.get_by_role("group", name="Panels").get_by_role("button", name=name, exact=True).click()
+
+
+async def members(house: House, url: str, tab: Page) -> None:
+    """The members of a room, as its host sees them."""
+    await hosted(house, url, tab)
+    await panel(tab, "Members")
+
+
+async def invite(house: House, url: str, tab: Page) -> None:
+    """How a host invites people and agents."""
+    await hosted(house, url, tab)
+    await panel(tab, "Invite")
+
+
+async def ended(house: House, url: str, tab: Page) -> None:
+    """A game that is over."""
+    room = "ended"
+    if room not in house.rooms:
+        people = [AgentSpec(id=f"bot{i}", role="player", claim=f"auto:{i}", brain="random") for i in range(2)]
+        host = AgentSpec(id="hal", kind="human", role="host")
+        _, tokens = await house.create_room(Scenario(world="tictactoe", agents=[*people, host]), room)
+        TOKENS[room] = tokens["hal"]
+        runner = house.rooms[room]
+        while not runner.room.is_over():
+            await runner.changed_since(runner.version, house.clock.now() + 1_000)
+    await tab.goto(f"{url}/?room={room}#{TOKENS[room]}")
+
+
+async def replay(house: House, url: str, tab: Page) -> None:
+    """A game of Whist, watched again."""
+    if "whist" not in house.rooms:
+        TOKENS["whist"] = await world_room(house, "whist")
+    await tab.goto(f"{url}/?room=whist&at=30#{TOKENS['whist']}")
+    await tab.get_by_role("slider", name="Position").wait_for()
+
+
+async def nexus(house: House, url: str, tab: Page) -> None:
+    """The map from which one travels to games."""
+    for room in ("wilderness", "frontier", "nexus"):
+        if room not in house.rooms:
+            _, tokens = await house.create_room(read_scenario(room), room)
+            TOKENS[room] = tokens.get("traveller", "")
+    await tab.goto(f"{url}/?room=nexus#{TOKENS['nexus']}")
+    await tab.frame_locator("iframe").locator("[data-place=wilderness]").click()
+
+
+VIEWS: dict[str, View] = {
+    "sign-in": sign_in, "rooms": rooms, "create": create, "watching": watching, "hosted": hosted, "members": members,
+    "invite": invite, "ended": ended, "replay": replay, "nexus": nexus, "lounge": lounge,
+}  # fmt: skip
 
 
 # -- pictures -------------------------------------------------------------------------------------

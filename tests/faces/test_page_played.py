@@ -45,12 +45,12 @@ def house(tmp_path: Path) -> Iterator[Running]:
         running.stop()
 
 
-def plan(world: str, bots: int = 0, brain: str = "random", **config: Any) -> Scenario:
-    """A game for ann, with bots on other seats, and a host."""
+def plan(world: str, others: int = 0, brain: str | None = None, **config: Any) -> Scenario:
+    """A game for ann, with others on seats of their own, and a host."""
     ann = AgentSpec(id="ann", kind="human", role="human", claim="auto:0", token=token("ann"))
     hal = AgentSpec(id="hal", kind="human", role="host", token=token("hal"))
-    others = [AgentSpec(id=f"bot{i}", role="player", claim=f"auto:{i}", brain=brain) for i in range(1, bots + 1)]
-    return Scenario(scenario="played", world=world, seed=1, config=config, sealed=False, agents=[ann, *others, hal])
+    more = [AgentSpec(id=f"p{i}", role="player", claim=f"auto:{i}", brain=brain) for i in range(1, others + 1)]
+    return Scenario(scenario="played", world=world, seed=1, config=config, sealed=False, agents=[ann, *more, hal])
 
 
 class Person:
@@ -175,8 +175,10 @@ def whist(person: Person, world: str, moves: int) -> None:
         expect(cards.first.or_(person.at.get_by_text("The game is over."))).to_be_visible()
         if person.over():
             return
+        left = person.at.locator("#hand button").count()
         person.use(cards.nth(number % cards.count()))
         person.moved(number + 1)
+        expect(person.at.locator("#hand button")).not_to_have_count(left)
 
 
 def statecraft(person: Person, world: str, moves: int) -> None:
