@@ -63,7 +63,8 @@ export class Player {
     this.note = h("p", { class: "film-note", role: "status", hidden: true });
     this.stage = h("div", { class: "film-stage" }, this.text, this.note);
     this.playButton = this.#button("play", "Play", () => (this.playing ? this.pause() : this.play()));
-    this.where = h("span", { class: "film-where" });
+    this.where = h("span");
+    this.also = h("span", { class: "film-also" });
     this.speeds = h("select", { class: "film-speed", "aria-label": "Speed", onchange: () => this.setSpeed(Number(this.speeds.value)) },
       SPEEDS.map((speed) => h("option", { value: String(speed), selected: speed === 1 }, `${speed}×`)));
     this.liveButton = h("button", { type: "button", class: "film-live", hidden: true, onclick: () => this.follow() }, "Live");
@@ -74,7 +75,7 @@ export class Player {
     this.bar = h("div", { class: "film-bar", role: "group", "aria-label": "Playback" },
       this.timeline.element,
       this.#button("back", "One frame back", () => this.step(-1)), this.playButton, this.#button("next", "One frame forward", () => this.step(1)),
-      this.where, h("span", { class: "film-space" }), this.liveButton, this.speeds, this.storyButton, this.whyButton);
+      h("span", { class: "film-where" }, this.where, this.also), h("span", { class: "film-space" }), this.liveButton, this.speeds, this.storyButton, this.whyButton);
     this.element = h("section", { class: "film", "aria-label": `Replay of ${this.film.title}` },
       h("h1", { class: "film-title" }, `Replay: ${escapeInvisible(this.film.title)}`),
       h("div", { class: "film-grid" }, this.stage, this.side, this.bar));
@@ -298,7 +299,8 @@ export class Player {
     const [position, end] = reel.inTime ? [time, clock(reel.last - reel.began)] : [this.seq, reel.last];
     const also = this.isTimed && !reel.inTime ? time : "";
     this.timeline.setPosition(this.seq, `${reel.inTime ? "" : "entry "}${position} of ${end}${also && `, ${also}`}`);
-    setText(this.where, `${position} / ${end}${also && ` · ${also}`}`);
+    setText(this.where, `${position} / ${end}`);
+    setText(this.also, also && ` · ${also}`);
     setText(this.text, seen.view.text ?? "");
     this.story.draw(reel.events, this.seq, this.isTimed ? reel.began : null);
     if (this.open === this.why) this.why.draw(reel.decisions, this.seq);
