@@ -52,7 +52,7 @@ export class RoomsScreen {
 
   line(room) {
     const details = [
-      room.here === undefined ? `${room.members} members` : `${room.here} of ${room.members} members online`,
+      room.here === undefined ? `${room.members} ${room.members === 1 ? "member" : "members"}` : `${room.here} of ${room.members} members online`,
       room.bots && (room.bots === 1 ? "1 built-in player" : `${room.bots} built-in players`),
       room.you ? `your role: ${room.you}` : "you can join",
       room.archived && "archived",
