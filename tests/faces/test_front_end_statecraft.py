@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Frame, FrameLocator, Page, expect
+from playwright.sync_api import FrameLocator, Page, expect
 
 from cohabit.scenario import AgentSpec, Scenario
 
@@ -50,67 +50,6 @@ def table(house: Running, visit: Visit, who: str = "ann", **how: Any) -> tuple[P
 
 def title(turn: int, turns: int) -> str:
     return f"Turn {turn}" if turn < turns else "The end"
-
-
-def stays_in_sight(page: Page) -> None:
-    """The button is in the window, and neither the page nor the document was scrolled."""
-    expect(document(page).locator("#submit")).to_be_in_viewport(ratio=1)
-    assert page.evaluate("scrollY") == 0
-    assert frame_of(page).evaluate(
-        "[scrollY, document.body.scrollTop, document.documentElement.scrollWidth - innerWidth]"
-    ) == [0, 0, 0]
-
-
-def granted(house: Running) -> Any:
-    return house.call("ann", "view").observation.status["last_turn"]["grants"].get("Arden")
-
-
-@pytest.mark.parametrize("size", [{"width": 1280, "height": 720}, PHONE], ids=["wide", "phone"])
-def test_a_person_plays_a_game_to_its_end_without_keys_and_never_scrolls_to_submit(
-    house: Running, visit: Visit, size: Any
-) -> None:
-    house.open(nations())
-    is_phone = size == PHONE
-    page, paper = table(house, visit, viewport=size, has_touch=is_phone, is_mobile=is_phone)
-    for turn in range(3):
-        expect(paper.locator("#turn")).to_have_text(title(turn, 3))
-        more = paper.get_by_role("button", name="Grant, Borland: one more")
-        for _ in range(turn + 1):
-            more.tap() if is_phone else more.click()
-        stays_in_sight(page)
-        submit = paper.get_by_role("button", name="Submit orders")
-        submit.tap() if is_phone else submit.click()
-        expect(paper.locator("#turn")).to_have_text(title(turn + 1, 3))
-        assert granted(house) == {"Borland": turn + 1}
-    expect(paper.locator(".end-of-game")).to_be_visible()
-    expect(paper.locator("#submit")).to_be_hidden()
-    assert house.call("eve", "view").over
-
-
-def tab_to(page: Page, frame: Frame, selector: str) -> None:
-    """Press Tab until this element has the focus."""
-    for _ in range(80):
-        if frame.evaluate(f"document.activeElement?.matches({selector!r}) ?? false"):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"{selector} cannot be reached with Tab")
-
-
-@pytest.mark.soak
-def test_a_person_plays_a_game_to_its_end_with_keys_only(house: Running, visit: Visit) -> None:
-    house.open(nations())
-    page, paper = table(house, visit)
-    expect(paper.locator("#turn")).to_have_text(title(0, 3))
-    frame = frame_of(page)
-    for turn in range(3):
-        tab_to(page, frame, "#tab-orders")
-        tab_to(page, frame, "#grants-1")
-        page.keyboard.type(str(turn + 4))
-        tab_to(page, frame, "#submit")
-        page.keyboard.press("Enter")
-        expect(paper.locator("#turn")).to_have_text(title(turn + 1, 3))
-        assert granted(house) == {"Borland": turn + 4}
-    expect(paper.locator(".end-of-game")).to_be_visible()
 
 
 @pytest.mark.soak

@@ -1,4 +1,4 @@
-"""Crafter and Planets in a browser: played with mouse, keys and touch, without scrolling; watched; and replayed."""
+"""Crafter and Planets in a browser: keys, other players, menus, and replays. `test_page_played.py` plays whole games."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from .page import Running, Visit, token
 pytestmark = pytest.mark.browser
 PHONE: Any = {"width": 390, "height": 844}
 DESK: Any = {"width": 1440, "height": 900}
-MOVES = 30
 
 
 @pytest.fixture
@@ -72,11 +71,6 @@ def at_step(page: Page, number: int) -> None:
     expect(document(page).locator("#time, #where")).to_have_text(re.compile(rf"step {number}\b"))
 
 
-def nothing_scrolled(page: Page) -> bool:
-    far: list[float] = [place.evaluate("scrollX + scrollY") for place in (page.main_frame, frame_of(page))]
-    return far == [0, 0]
-
-
 def colours(page: Page) -> int:
     """How many colours the scene has: one if nothing was drawn."""
     found: int = frame_of(page).evaluate(
@@ -89,50 +83,6 @@ def colours(page: Page) -> int:
         }"""
     )
     return found
-
-
-def by_keys(page: Page, keys: tuple[str, ...], number: int) -> None:
-    page.keyboard.press(keys[number % len(keys)])
-
-
-def by_mouse(page: Page, keys: tuple[str, ...], number: int) -> None:
-    """A press on the scene beside the body, or on a button of the pad."""
-    scene = document(page).locator("#scene")
-    box = scene.bounding_box()
-    assert box is not None
-    if number % 3 == 2:
-        document(page).locator("#pad [data-action]:not([aria-disabled=true])").first.click()
-    else:
-        scene.click(position={"x": box["width"] * (0.9 if number % 3 else 0.1), "y": box["height"] / 2})
-
-
-def by_touch(page: Page, keys: tuple[str, ...], number: int) -> None:
-    document(page).locator("#moves [data-action]:not([aria-disabled=true])").nth(number % 3).tap()
-
-
-@pytest.mark.parametrize(
-    ("world", "keys"),
-    [("crafter", ("ArrowRight", " ", "w", "a", "ArrowDown")), ("planet", ("d", " ", "ArrowLeft", "k", "."))],
-)
-@pytest.mark.parametrize(("move", "size"), [(by_keys, DESK), (by_mouse, DESK), (by_touch, PHONE)])
-def test_a_person_makes_thirty_moves_and_never_scrolls(
-    house: Running, visit: Visit, world: str, keys: tuple[str, ...], size: Any, move: Callable[..., None]
-) -> None:
-    house.open(plan(world, "ann"))
-    page = visit(table(house, "ann"), viewport=size, has_touch=move is by_touch, reduced_motion="reduce")
-    begin(page)
-    for number in range(MOVES):
-        expect(document(page).locator("body")).not_to_have_attribute("data-pending", "")
-        move(page, keys, number)
-        at_step(page, number + 1)
-    assert step_of(house) == MOVES
-    assert nothing_scrolled(page)
-    assert colours(page) > 20
-    pad = document(page).locator("#pad").bounding_box()
-    assert pad is not None
-    assert pad["y"] + pad["height"] <= size["height"]
-    assert pad["x"] >= 0
-    assert pad["x"] + pad["width"] <= size["width"]
 
 
 HOLD = """(times) => {

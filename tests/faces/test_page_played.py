@@ -195,6 +195,9 @@ def statecraft(person: Person, world: str, moves: int) -> None:
         expect(person.at.locator("#turn")).not_to_have_text(f"Turn {turn}")
         made = person.house.call("ann", "view").observation.status["last_turn"]["grants"].get("Arden")
         assert made == {"Borland": 2 if person.how == "keys" else 1}
+    if person.over():
+        expect(person.at.locator(".end-of-game")).to_be_visible()
+        expect(person.at.locator("#submit")).to_be_hidden()
 
 
 OWN_LAND = """(number) => {
