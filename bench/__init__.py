@@ -20,6 +20,7 @@ BENCHES = [
     "agents",
     "kingdoms",
     "page-kingdoms",
+    "page-watchers",
     "statecraft",
     "crafter",
     "nexus",

@@ -1,6 +1,8 @@
 """The map of Kingdoms in headless Chromium while its house runs: CPU per frame that is drawn, and bytes per watcher."""
 
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from bench.child import say
@@ -17,25 +19,33 @@ FRAME_MS, FRAMES = 16.0, 20.0
 CREATURES = 5_000
 
 
-async def house(*, creatures: int, age: int) -> None:
-    """A house with one crowded world, as ``cohabit serve`` runs it. Reports its address and the watcher's token."""
+@asynccontextmanager
+async def crowded(creatures: int, age: int, watchers: int) -> AsyncIterator[tuple[Any, list[str]]]:
+    """A house with one crowded world, and the tokens of those who watch it."""
     from bench.kingdoms import SMALL, AtWar
-    from cohabit.faces.serve import serve
     from cohabit.house.house import House
     from cohabit.house.settings import Settings
     from cohabit.house.store.memory import MemoryStore
     from cohabit.scenario import AgentSpec, Scenario
 
     async with House.open(Settings(port=0), store=MemoryStore()) as opened:
-        watcher = AgentSpec(id="ivy", kind="human", role="observer")
-        plan = Scenario(world="kingdoms", speed="x5", partial_intel=False, agents=[watcher])
+        people = [AgentSpec(id=f"ivy{i}", kind="human", role="observer") for i in range(watchers)]
+        plan = Scenario(world="kingdoms", speed="x5", partial_intel=False, agents=people)
         _, tokens = await opened.create_room(plan, "crowded", 1)
         world: Any = opened.rooms["crowded"].room.world
         world.sim = AtWar(SMALL, creatures, age).sim
         world._begin_counting()
         world._begin_maps()
         world._changed()
-        await serve(opened, ready=lambda url: say({"url": url, "tokens": list(tokens.values())}), mcp=False)
+        yield opened, list(tokens.values())
+
+
+async def house(*, creatures: int, age: int) -> None:
+    """The house as ``cohabit serve`` runs it. Reports its address and the watcher's token."""
+    from cohabit.faces.serve import serve
+
+    async with crowded(creatures, age, 1) as (opened, tokens):
+        await serve(opened, ready=lambda url: say({"url": url, "tokens": tokens}), mcp=False)
 
 
 class Watcher:

@@ -14,6 +14,7 @@ NEEDS = ("crafter", "pettingzoo", "picows", "psutil", "psycopg", "pygame", "ray"
 PROGRAMS = {
     "rooms": ("node22", "colyseus"),
     "page-kingdoms": ("chromium",),
+    "page-watchers": ("chromium",),
     "stores": ("postgres",),
     "many-rooms": ("postgres",),
 }

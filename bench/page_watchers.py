@@ -1,0 +1,162 @@
+"""People who watch: the first paint of the page, its weight, many watchers of one map, and an exported match."""
+
+import asyncio
+import gzip
+import itertools
+import json
+import time
+from typing import Any
+
+from bench.child import say
+from bench.common import Child, child
+from bench.report import Report
+
+HOW = """
+A new browser context opens the page of a busy room (the map of `page-kingdoms`) on loopback, with nothing cached: the
+first contentful paint as the browser reports it, and the size of what it fetches, compressed one by one with gzip. The
+document of the world is not counted. Then {watchers} watchers look at that map at once, each with a token and a
+WebSocket of its own, and ask for what the page asks: events, views, and the layers of the scene that have changed.
+Bytes are those of the messages before compression. The match is that of `make run`: half an hour at the usual speed
+(18,000 ticks), with all that is to be seen, in one HTML file.
+""".strip()
+PAINT_MS, WEIGHT, FILE = 1_000.0, 100_000.0, 5_000_000.0
+WATCHERS, CREATURES, TICKS, FRAMES = 200, 5_000, 18_000, 1_000
+PAUSE_S = 0.25
+"""What the document of Kingdoms waits between two views."""
+
+
+class Watchers:
+    """Connections that ask for what a page with the map asks for."""
+
+    def __init__(self, url: str, tokens: list[str]) -> None:
+        self._url, self._tokens = url, tokens
+        self._bytes = self._scenes = 0
+
+    def watch(self, warm_s: float, seconds: float) -> dict[str, float]:
+        """Bytes and scenes that come in a second to each of them."""
+        return asyncio.run(self._watch(warm_s, seconds))
+
+    async def _watch(self, warm_s: float, seconds: float) -> dict[str, float]:
+        watching = [asyncio.ensure_future(self._one(token)) for token in self._tokens]
+        await asyncio.sleep(warm_s)
+        self._bytes = self._scenes = 0
+        began = time.perf_counter()
+        await asyncio.sleep(seconds)
+        each = (time.perf_counter() - began) * len(self._tokens)
+        found = {"bytes": self._bytes / each / 1000, "scenes": self._scenes / each}
+        ended = [task.exception() for task in watching if task.done()]
+        for task in watching:
+            task.cancel()
+        await asyncio.gather(*watching, return_exceptions=True)
+        if ended:
+            raise RuntimeError(f"{len(ended)} watchers ended early: {ended[0]!r}")
+        return found
+
+    async def _one(self, token: str) -> None:
+        from websockets.asyncio.client import connect
+        from websockets.typing import Subprotocol
+
+        headers = {"authorization": f"Bearer {token}"}
+        address = self._url.replace("http", "ws", 1) + "/ws"
+        spoken = [Subprotocol("cohabit"), Subprotocol("watching")]
+        async with connect(address, additional_headers=headers, subprotocols=spoken, max_size=None) as ws:
+            numbers = itertools.count(1)
+
+            async def call(command: str, **args: Any) -> Any:
+                number = next(numbers)
+                await ws.send(json.dumps({"id": number, "command": command, "args": args, "room": "crowded"}))
+                while True:
+                    text = await ws.recv()
+                    self._bytes += len(text)
+                    reply = json.loads(text)
+                    if reply.get("id") == number:
+                        if not reply["ok"]:
+                            raise RuntimeError(str(reply)[:300])
+                        return reply["result"]
+
+            await call("subscribe", cursor="")
+            view = scene = ""
+            while True:
+                view = (await call("next_view", since=view, wait_ms=25_000))["id"]
+                scene = (await call("scene", since=scene))["id"]
+                self._scenes += 1
+                await asyncio.sleep(PAUSE_S)
+
+
+def opened(url: str, token: str, times: int) -> tuple[list[float], float]:
+    """The first paints in new contexts, and the compressed size of what is fetched, in bytes."""
+    from playwright.sync_api import sync_playwright
+    from tools.test_needs import locate
+
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    paints, weight = [], 0.0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=locate("chromium"), args=flags)
+        for _ in range(times + 1):  # the first one warms up the browser
+            context = browser.new_context(viewport={"width": 1440, "height": 900})
+            page = context.new_page()
+            fetched: list[Any] = []
+            page.on("response", lambda response, fetched=fetched: fetched.append(response))
+            page.goto(f"{url}/?room=crowded#{token}")
+            page.frame_locator(".front-end-frame").locator("#when").filter(has_text="year").wait_for()
+            paints.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+            weight = sum(len(gzip.compress(response.body())) for response in fetched)
+            context.close()
+        browser.close()
+    return paints[1:], weight
+
+
+class Exported:
+    """A match as one file."""
+
+    def size(self, ticks: int, frames: int) -> int:
+        from cohabit.film_html import film_html
+        from cohabit.house.reading.front_ends import read_front_end
+        from cohabit.lab.films import film_of
+        from cohabit.registry import find_world, make_world
+        from cohabit.scenario import read_scenario
+        from cohabit.testing.match import Match
+
+        match = Match(read_scenario("demo"), 7).run(ticks)
+        film = film_of(list(match.lines()), make_world, frames)
+        return len(film_html(film, read_front_end(find_world("kingdoms"))).encode())
+
+
+async def house(*, creatures: int, age: int, watchers: int) -> None:
+    """As in `page-kingdoms`, with many watchers. Reports its address and their tokens."""
+    from bench.page_kingdoms import crowded
+    from cohabit.faces.serve import serve
+
+    async with crowded(creatures, age, watchers) as (opened, tokens):
+        await serve(opened, ready=lambda url: say({"url": url, "tokens": tokens}), mcp=False)
+
+
+def share_of_core(ours: Child, crowd: Child, warm_s: float, seconds: float) -> dict[str, float]:
+    before, began = ours.cpu, time.perf_counter()
+    found: dict[str, float] = crowd.ask("watch", warm_s=warm_s, seconds=seconds)
+    return found | {"cpu": (ours.cpu - before) / (time.perf_counter() - began)}
+
+
+def run(quick: bool) -> Report:
+    watchers, creatures, age, rounds, seconds = (10, 500, 50, 2, 2.0) if quick else (WATCHERS, CREATURES, 1_500, 5, 8.0)
+    ticks, frames = (300, 30) if quick else (TICKS, FRAMES)
+    report = Report("page-watchers", "People who watch on the page", HOW.format(watchers=watchers))
+    with child("bench.page_watchers:house", 0, creatures=creatures, age=age, watchers=watchers) as ours:
+        url, tokens = ours.hello["url"], ours.hello["tokens"]
+        paints, weight = opened(url, tokens[0], rounds)
+        report.measure("first contentful paint, nothing cached", paints, "ms")
+        report.ratio("page-watchers: first paint over 1 s", [ms / PAINT_MS for ms in paints], 1.0, "at most")
+        report.measure("page without the document of a world, compressed", [weight / 1000], "kB")
+        report.ratio("page-watchers: page over 100 kB", [weight / WEIGHT], 1.0, "at most")
+        with child("bench.page_watchers:Watchers", 1, url=url, tokens=tokens) as crowd:
+            found = [share_of_core(ours, crowd, seconds, seconds) for _ in range(rounds)]
+    for key, words, unit in (
+        ("bytes", "messages to each", "kB a second"), ("scenes", "scenes that each gets", "a second"),
+        ("cpu", "CPU of the house, with the world", "cores"),
+    ):  # fmt: skip
+        report.measure(f"{watchers} watchers: {words}", [each[key] for each in found], unit)
+    with child("bench.page_watchers:Exported", 0) as exporting:
+        size = exporting.ask("size", ticks=ticks, frames=frames)
+    report.measure(f"an exported match of {ticks:,} ticks", [size / 1e6], "MB")
+    report.ratio("page-watchers: exported match over 5 MB", [size / FILE], 1.0, "at most")
+    return report
