@@ -1,7 +1,6 @@
 // The entry point: signs in with the token of the tab and shows the screen that belongs to the address.
 
 import { Connection } from "./connection.js";
-import { CreateRoomScreen } from "./create.js";
 import { h, setText } from "./dom.js";
 import { callOverHttp, JoinScreen, LobbyScreen, readInvite } from "./join.js";
 import { OwnDataScreen } from "./own_data.js";
@@ -58,7 +57,7 @@ function show(next) {
 function drawNav() {
   const button = (label, action) => h("button", { class: "quiet", onclick: () => action() }, label);
   nav.replaceChildren(
-    ...(connection && (screen instanceof RoomScreen || screen instanceof CreateRoomScreen || screen instanceof OwnDataScreen) ? [button("Rooms", openRooms)] : []),
+    ...(connection && screen?.hasWayBack ? [button("Rooms", openRooms)] : []),
     ...(connection && !(screen instanceof OwnDataScreen || screen instanceof RoomScreen) ? [button("Your data", openOwnData)] : []),
     ...(connection ? [button("Sign out", signOut)] : []),
   );
@@ -108,8 +107,9 @@ function openOwnData() {
   screen.start();
 }
 
-function openCreate() {
+async function openCreate() {
   showError(null);
+  const { CreateRoomScreen } = await import("./create.js"); // most visits do not need it
   show(new CreateRoomScreen(connection, openRoom, openRooms));
   screen.start();
 }

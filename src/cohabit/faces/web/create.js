@@ -8,6 +8,8 @@ const NAMES = ["ada", "bob", "cleo", "dan", "eve", "finn", "gus", "hana"];
 const PERSON = "person", AGENT = "agent"; // they get a link
 
 export class CreateRoomScreen {
+  hasWayBack = true; // to the list of rooms
+
   /** `open(room)`: show a room. `cancel()`: back to the list. */
   constructor(connection, open, cancel) {
     this.connection = connection;

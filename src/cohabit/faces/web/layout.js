@@ -11,7 +11,7 @@ export function layOut(screen) {
 
   screen.notice = h("p", { class: "notice", hidden: true }); // who can see what players see
   screen.lounge = h("p", { class: "lounge", hidden: true });
-  screen.plain = h("div", { class: "plain" }, screen.lounge, screen.world.element, screen.board.element, screen.app.element);
+  screen.plain = h("div", { class: "plain" }, screen.lounge, screen.world.element, screen.boardPlace, screen.app.element);
   screen.formsButton = h("button", { type: "button", hidden: true, onclick: () => drawers.open("actions") });
   const host = h("div", { class: "host-bar", role: "group", "aria-label": "Manage this room" }, screen.time.element, manage.bar, manage.result);
   screen.element = h("div", { class: "room-grid", "aria-busy": "true" },

@@ -4,6 +4,8 @@ import { confirmButton } from "./confirm.js";
 import { h } from "./dom.js";
 
 export class OwnDataScreen {
+  hasWayBack = true; // to the list of rooms
+
   /** `deleted(text)`: everything was deleted, and the token is no longer valid. */
   constructor(connection, deleted) {
     this.connection = connection;

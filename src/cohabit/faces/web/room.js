@@ -2,7 +2,6 @@
 
 import { Agents } from "./agents.js";
 import { AppView } from "./app_view.js";
-import { Board } from "./board.js";
 import { Body } from "./body.js";
 import { POLL_MS } from "./connection.js";
 import { Choices, MessageForm } from "./controls.js";
@@ -34,6 +33,8 @@ const NEXUS = "nexus"; // the world from where one travels to games
 const WORKSPACE = "workspace"; // the world whose rooms show a board
 
 export class RoomScreen {
+  hasWayBack = true; // to the list of rooms
+
   /**
    * `showError(text)`: null clears it. `onUnavailable(text)`: there is no such room for us, or not any more. `openData()`:
    * show what the house keeps of us. `travel(room, token)`: show another room, under a token for it.
@@ -60,7 +61,8 @@ export class RoomScreen {
     this.frontEnd.onKey = (key) => this.keys.press(key);
     this.frontEnd.onControls = () => { this.drawTurn(); this.guarded(() => this.fetchBody()); };
     this.app = new AppView();
-    this.board = new Board((command, args) => this.call(command, args));
+    this.board = null; // loaded where there is one
+    this.boardPlace = h("div", { class: "board-place", hidden: true });
     this.choices = new Choices((choice) => choose(this, choice), () => this.turn.focus()); // stay near it
     this.keys = new Keys((key) => this.isMyTurn() && this.choices.run(key), (number) => this.choices.press(number));
     this.countdown = new Countdown();
@@ -77,7 +79,6 @@ export class RoomScreen {
     this.inspector = new Inspector((args) => this.call("decisions", args), (decisions) => { this.events.explain(decisions); this.drawers.draw(); });
     this.notes = new Notes();
     this.message = new MessageForm((to, content) => this.connection.callOnce("send_message", { to, content }, this.room));
-    this.board.element.hidden = true;
     layOut(this);
 
     this.refresh = throttled(() => this.fetchSession(), REFRESH_MS);
@@ -384,12 +385,22 @@ export class RoomScreen {
     const { session, view } = this;
     const works = session?.world === WORKSPACE && view !== null;
     const talks = session?.is_played === false && view !== null && !works;
-    this.board.element.hidden = !works;
+    this.boardPlace.hidden = !works;
     this.lounge.hidden = !talks;
     this.world.element.hidden = works || talks;
-    if (works) this.board.update(view.observation.status);
+    if (works) this.showBoard();
     else if (talks) setText(this.lounge, view.observation.text);
     else if (view) this.world.draw(view.text, this.isPlayer());
+  }
+
+  async showBoard() {
+    this.board ??= import("./board.js").then(({ Board }) => {
+      const board = new Board((command, args) => this.call(command, args));
+      this.boardPlace.append(board.element);
+      return board;
+    });
+    const board = await this.board;
+    if (this.view) board.update(this.view.observation.status);
   }
 
   /** What everybody is offered who may use it: to leave, and to report messages. */

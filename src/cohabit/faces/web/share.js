@@ -1,7 +1,6 @@
 // Links to give to others: a field with the link, a button that copies it, and its QR code.
 
 import { h, setText } from "./dom.js";
-import { qrImage } from "./qr.js";
 
 const LOOPBACK = /^(localhost|127\.|\[::1\])/;
 const COPIED_MS = 2_000;
@@ -87,9 +86,11 @@ export class LinkBox {
     this.element.hidden = true;
   }
 
-  showQr(shown) {
+  async showQr(shown) {
     this.toggle.setAttribute("aria-expanded", String(shown));
     this.qr.hidden = !shown;
-    if (shown) this.qr.replaceChildren(qrImage(this.field.value, `QR code: ${this.label}`));
+    if (!shown) return;
+    const { qrImage } = await import("./qr.js"); // most visits do not need it
+    if (this.field.value) this.qr.replaceChildren(qrImage(this.field.value, `QR code: ${this.label}`));
   }
 }
