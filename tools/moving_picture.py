@@ -1,4 +1,4 @@
-"""Make `docs/images/match.webp`: a moving picture of a match of Kingdoms between built-in players, as a spectator sees it.
+"""Make `docs/images/match.webp`: a moving picture of a match of Kingdoms, as a spectator of the page sees it.
 
     python tools/moving_picture.py
 
