@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import itertools
 import json
+import threading
 import time
 from typing import Any
 
@@ -30,27 +31,29 @@ class Watchers:
 
     def __init__(self, url: str, tokens: list[str]) -> None:
         self._url, self._tokens = url, tokens
-        self._bytes = self._scenes = 0
+        self._bytes, self._scenes = 0, dict.fromkeys(tokens, 0)
+        self._ended: list[BaseException] = []
+        threading.Thread(target=lambda: asyncio.run(self._all()), daemon=True).start()
 
-    def watch(self, warm_s: float, seconds: float) -> dict[str, float]:
+    async def _all(self) -> None:
+        found = await asyncio.gather(*map(self._one, self._tokens), return_exceptions=True)
+        self._ended += [each for each in found if each is not None]
+
+    def begun(self) -> None:
+        """Wait until all of them have the whole scene, and what has changed in it after that."""
+        while min(self._scenes.values()) < 2 and not self._ended:
+            time.sleep(0.1)
+
+    def watch(self, seconds: float) -> dict[str, float]:
         """Bytes and scenes that come in a second to each of them."""
-        return asyncio.run(self._watch(warm_s, seconds))
-
-    async def _watch(self, warm_s: float, seconds: float) -> dict[str, float]:
-        watching = [asyncio.ensure_future(self._one(token)) for token in self._tokens]
-        await asyncio.sleep(warm_s)
-        self._bytes = self._scenes = 0
-        began = time.perf_counter()
-        await asyncio.sleep(seconds)
+        before, began = (self._bytes, sum(self._scenes.values())), time.perf_counter()
+        time.sleep(seconds)
+        if self._ended:
+            raise RuntimeError(f"a watcher ended early: {self._ended[0]!r}")
         each = (time.perf_counter() - began) * len(self._tokens)
-        found = {"bytes": self._bytes / each / 1000, "scenes": self._scenes / each}
-        ended = [task.exception() for task in watching if task.done()]
-        for task in watching:
-            task.cancel()
-        await asyncio.gather(*watching, return_exceptions=True)
-        if ended:
-            raise RuntimeError(f"{len(ended)} watchers ended early: {ended[0]!r}")
-        return found
+        return {
+            "bytes": (self._bytes - before[0]) / each / 1000, "scenes": (sum(self._scenes.values()) - before[1]) / each,
+        }  # fmt: skip
 
     async def _one(self, token: str) -> None:
         from websockets.asyncio.client import connect
@@ -79,7 +82,7 @@ class Watchers:
             while True:
                 view = (await call("next_view", since=view, wait_ms=25_000))["id"]
                 scene = (await call("scene", since=scene))["id"]
-                self._scenes += 1
+                self._scenes[token] += 1
                 await asyncio.sleep(PAUSE_S)
 
 
@@ -131,9 +134,10 @@ async def house(*, creatures: int, age: int, watchers: int) -> None:
         await serve(opened, ready=lambda url: say({"url": url, "tokens": tokens}), mcp=False)
 
 
-def share_of_core(ours: Child, crowd: Child, warm_s: float, seconds: float) -> dict[str, float]:
+def watched(ours: Child, crowd: Child, seconds: float) -> dict[str, float]:
+    """A round, with the cores that the house takes."""
     before, began = ours.cpu, time.perf_counter()
-    found: dict[str, float] = crowd.ask("watch", warm_s=warm_s, seconds=seconds)
+    found: dict[str, float] = crowd.ask("watch", seconds=seconds)
     return found | {"cpu": (ours.cpu - before) / (time.perf_counter() - began)}
 
 
@@ -149,7 +153,8 @@ def run(quick: bool) -> Report:
         report.measure("page without the document of a world, compressed", [weight / 1000], "kB")
         report.ratio("page-watchers: page over 100 kB", [weight / WEIGHT], 1.0, "at most")
         with child("bench.page_watchers:Watchers", 1, url=url, tokens=tokens) as crowd:
-            found = [share_of_core(ours, crowd, seconds, seconds) for _ in range(rounds)]
+            crowd.ask("begun")
+            found = [watched(ours, crowd, seconds) for _ in range(rounds)]
     for key, words, unit in (
         ("bytes", "messages to each", "kB a second"), ("scenes", "scenes that each gets", "a second"),
         ("cpu", "CPU of the house, with the world", "cores"),
