@@ -32,7 +32,16 @@ from cohabit.registry import (
 )  # fmt: skip
 from cohabit.room.commands import command, command_of
 from cohabit.room.recorded import WorldInterrupted
-from cohabit.scenario import AgentSpec, Scenario, free_handle, give_brain, make_person, presets, read_scenario
+from cohabit.scenario import (
+    MAX_SPECTATOR_DELAY,
+    AgentSpec,
+    Scenario,
+    free_handle,
+    give_brain,
+    make_person,
+    presets,
+    read_scenario,
+)
 from cohabit.world import Pace, World
 
 log = logging.getLogger("cohabit")
@@ -223,6 +232,10 @@ async def create_room(
     ] = {},  # noqa: B006 - never changed
     room: Annotated[str | None, Meta(description="an id for the room; default: generated")] = None,
     seed: int | str | None = None,
+    spectator_delay: Annotated[
+        Annotated[int, Meta(ge=1, le=MAX_SPECTATOR_DELAY)] | None,
+        Meta(description="members who only watch see everything, this many steps later; it cannot be changed"),
+    ] = None,
 ) -> RoomMade:
     """Create a room with you as its host. Returns a token for each member. They are shown only once."""
     me = ctx.identity
@@ -255,6 +268,8 @@ async def create_room(
         make_person(plan, name)
     for name, brain in brains.items():
         give_brain(plan, name, check_allowed(brain, ctx.house.settings) or brain)
+    if spectator_delay is not None:
+        plan.spectator_delay = spectator_delay
     _add_owner(plan, me)
     return RoomMade(*await creating.create_room(ctx.house, plan, room, seed, me))
 
