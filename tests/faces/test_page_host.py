@@ -159,6 +159,21 @@ def test_a_host_creates_a_link_to_watch_and_turns_it_off(here: In, visit: Visit)
     assert "watchers" not in [m.handle for m in here.call("hal", "roster").members]
 
 
+def test_a_host_sets_the_turn_timer_and_the_countdown_of_the_player_follows(here: In, visit: Visit) -> None:
+    host, player = visit(here.link("hal")), visit(here.link("ann"))
+    timer, countdown = host.get_by_label("Turn timer"), player.get_by_role("timer")
+    expect(timer).to_have_value("")
+    expect(countdown).to_be_hidden()
+    timer.select_option("300")
+    expect(countdown).to_have_text(re.compile(r"^[45]:\d\d left$"))
+    expect(player.get_by_label("Turn timer")).to_be_hidden()
+    here.call("hal", "set_turn_timer", seconds=3599)
+    expect(timer).to_have_value("3599")
+    expect(countdown).to_have_text(re.compile(r"^59:\d\d left$"))
+    timer.select_option("off")
+    expect(countdown).to_be_hidden()
+
+
 def test_a_player_is_offered_only_what_it_may_use_and_sees_its_own_refusals(here: In, visit: Visit) -> None:
     page = visit(here.link("bob"))
     expect(panels(page)).to_have_text(["Story", "Members", "Scores", "Audit", "Text", "You", "About"])

@@ -99,11 +99,13 @@ def test_a_watcher_of_whist_sees_all_hands_of_the_step_before_on_a_phone_also_af
             act(house, who, "act", action="cut", params={})
         hands = [hand(house, who) for who in ("ann", "bob", "cat", "dan")]
         assert all(len(cards) == 13 for cards in hands)
+        cards_shown = page.frame_locator("iframe").locator(".open-hand .card")
         play(house)  # the step after which the hands are shown
         for cards in hands:
             expect(text).to_contain_text(cards[0])
         found = text.inner_text()
         assert all(card in found for cards in hands for card in cards)
+        expect(cards_shown).to_have_count(52)
         if game == 1:
             act(house, "hal", "rematch")
             expect(choice(page)).to_have_value("delayed")
