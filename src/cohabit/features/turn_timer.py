@@ -22,10 +22,7 @@ def _has_turns(room: BaseRoom, member: Member) -> bool:
     return not why_untimed(room.world, room.state.turn_based, room.state.step_ticks)
 
 
-@command(
-    category="control", needs=Capability.CONTROL_WORLD, records=True, any_turn=True, offered_if=_has_turns,
-    for_model=False,
-)  # fmt: skip
+@command(category="control", needs=Capability.CONTROL_WORLD, records=True, any_turn=True, offered_if=_has_turns)
 def set_turn_timer(
     ctx: Context,
     seconds: Annotated[
