@@ -31,6 +31,7 @@ from cohabit.house.films.delayed import Stills
 from cohabit.house.films.maker import FilmMaker
 from cohabit.house.lifecycle import creating, own_data
 from cohabit.house.lifecycle.retention import Retention
+from cohabit.house.lifecycle.thumbnails import Thumbnails
 from cohabit.house.nodes.ledger import SharedLedger, asks_leader
 from cohabit.house.nodes.node import Node
 from cohabit.house.overload import OverloadLog
@@ -119,7 +120,7 @@ class House:
         own = {
             Gate: self.gate, HouseKey: self.signing, AgentStatuses: statuses, Transcripts: self.bots.transcripts,
             Keyframes: self.keyframes, FilmMaker: self.films, Stills: Stills(),
-            DecisionLog: self.bots.decisions,
+            Thumbnails: Thumbnails(), DecisionLog: self.bots.decisions,
         }  # fmt: skip
         self.services = Services(
             clock, settings, store, self.writer, identities, self.rooms, self.ledger, self.commands, own,

@@ -14,6 +14,7 @@ from cohabit.house.calls.across import Args, Ask, where_rooms_run
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import may_join
 from cohabit.house.lifecycle import creating
+from cohabit.house.lifecycle.thumbnails import may_see
 from cohabit.house.store.identities import FOR_A_PERSON
 from cohabit.house.threads import run_in_thread
 from cohabit.model.grant import Capability
@@ -89,6 +90,7 @@ class RoomLine(Struct, omit_defaults=True):
     players: list[PlayerLine] = []  # on seats; only for those who may read the roster
     free_seats: int = 0  # likewise
     plays: bool = False  # you have a seat
+    has_thumbnail: bool = False  # `thumbnail` shows it to you
 
 
 class Rooms(Struct):
@@ -136,6 +138,7 @@ async def rooms(ctx: HouseContext) -> Rooms:
                 [:MAX_PLAYERS_LISTED] if sees_roster else [],
                 free_seats=max(len(state.seats) - len(seated), 0) if sees_roster else 0,
                 plays=member is not None and member.seat is not None,
+                has_thumbnail=runner.room.is_played and may_see(ctx.house, me, runner, member),
             )
         )  # fmt: skip
     if ctx.is_host:
