@@ -66,6 +66,8 @@ export class Thumbnails {
 
   draw({ lines, scores }, { lines: text, scores: standings, players, over }) {
     setText(lines, text.join("\n"));
+    lines.style.setProperty("--rows", text.length); // few lines are large, as a small board is
+    lines.style.setProperty("--columns", Math.max(...text.map((line) => line.length), 1));
     const drawn = JSON.stringify([standings, players, over]);
     if (scores.dataset.drawn === drawn) return;
     scores.dataset.drawn = drawn;
