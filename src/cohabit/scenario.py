@@ -81,7 +81,6 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     agents: list[AgentSpec]  # the members
     scenario: str = "sandbox"  # a name for people
     world: str = "nim"
-<<<<<<< HEAD
     """The world, by name or by `.py` file. A file that names none gets `kingdoms`, as the WorldBox bridge expects."""
     config: dict[str, Any] = {}  # the arguments of the world's `__init__`
     seed: int | str | None = None
@@ -108,6 +107,8 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     sleep_seconds: int | None = None
     """In a world with bodies and rounds: after how much time of rounds missed by its player (without a time limit: of
     absence) a body falls asleep, so that rounds do not wait for it; `0`: never. By default as the setting says."""
+    spectator_delay: int | None = None
+    """In a world that hides things: after how many steps spectators see everything, at most 10,000. By default never."""
     speed: str = "x1"  # the initial speed in a world with a clock: one of `list_speeds`
     rematch_seconds: int | None = None
     """How long after a game the next one starts. By default never; 15 with `cohabit up` if built-in players have every
@@ -116,30 +117,6 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     """Whether agents can come here through the Nexus: `true`, or `{"description": "…", "capacity": 64}` (64 visitors at
     a time by default)."""
     features: list[str] = []  # features of this room besides those of every room: names, in a file also files
-=======
-    config: dict[str, Any] = {}
-    seed: int | str | None = None  # a whole number, or hexadecimal digits as text
-    partial_intel: bool = False  # fog, in worlds that let the scenario decide
-    sealed: bool = True  # where the world hides things, only a player can share what it sees
-    turn_based: bool = False
-    turn_order: list[str] | None = None
-    turn_seconds: int | None = None
-    ticks_per_turn: int = 0
-    step_ticks: int = 0  # a stepped clock: time advances by this when every player has passed, or after turn_seconds
-    teams: dict[str, list[str]] = {}
-    guests: bool = False
-    house_tokens: bool = False  # the tokens of its members are valid in every room that they are in
-    entry: EntryPolicy | None = None  # rules for joining without an invite
-    stand_in_seconds: int = 30
-    hide_brains: bool = False  # players see that a bot plays a seat, but not which one
-    pause_seconds: int = 30
-    sleep_seconds: int | None = None  # after how long rounds do not wait for a silent body; None: as the house says
-    speed: str = "x1"  # initial speed of a real-time world
-    rematch_seconds: int | None = None  # the delay between the end of a game and the next one
-    spectator_delay: int | None = None  # members who only watch see everything, this many steps later; None: never
-    nexus: OpenedToNexus | bool = False  # whether agents can come through the Nexus of the house
-    features: list[str] = []  # of this room, besides those of every room: by name; in a file also by the file of one
->>>>>>> 4a549671 (Rooms open to spectators from the start: everything, some steps later; a turn timer that hosts change)
     rooms: list[str] = []  # further scenarios, by name or file, that `cohabit up` opens with this one
 
 
