@@ -4,9 +4,8 @@ The scenario decides it (``spectator_delay``), and nothing changes it later, bec
 member becomes a spectator with `spectate`, or by a watch link. It cannot play in a game that it has seen, and a game
 that was seen does not come back: by a save, or by its seed.
 
-A step is a tick where time runs by itself, a round in a world of rounds, and otherwise an action after which it is
-somebody else's turn, so that nobody can shorten the delay by acting often. In a world without turns, or with one seat,
-it is any action.
+A step is a tick where time passes, a round in a world of rounds, and otherwise a change of who is to move, so that
+nobody can shorten the delay by acting often. In a world without turns, or with one seat, it is any action.
 """
 
 from typing import Annotated
@@ -23,7 +22,7 @@ from cohabit.room.decision import Decision
 from cohabit.room.feature import Feature
 from cohabit.room.play.seats import seat_in_game
 from cohabit.room.slices import Slice
-from cohabit.room.state import Member
+from cohabit.room.state import Member, RoomState
 from cohabit.scenario import Scenario
 from cohabit.world import World, overrides
 
@@ -37,23 +36,20 @@ class Spectators(Struct, omit_defaults=True):
     steps: int = 0  # since the room was opened
     marks: list[tuple[int, int]] = []  # after how many steps the room was at which entry; the oldest one is shown
     over: int = -1  # the last entry at which a game was over: everything until there is shown
-    to_move: list[SeatId] = []  # after the last entry
+    to_move: list[str] = []  # after the last entry: seats, or the member whose turn it is
     tick: int = 0  # likewise
     watching: list[str] = []  # the ids of the members who are spectators
-    seen: list[str] = []  # who was a spectator in this game, by identity
 
 
 SPECTATORS = Slice("spectators", Spectators)
-
-
-def _key(member: Member) -> str:
-    return member.identity or member.id
+EVERYTHING = "*everything*"
+"""In place of the seat whose hidden information a member has seen in this game: so it can take none."""
 
 
 def _plays(room: BaseRoom, member: Member) -> bool:
     """Whether a member has seen what is hidden in a seat of this game, or is about to."""
     seat = member.seat or member.claim or member.through
-    return seat is not None or seat_in_game(room.state, member) is not None
+    return seat is not None or seat_in_game(room.state, member) not in (None, EVERYTHING)
 
 
 def _may_spectate(room: BaseRoom, member: Member) -> bool:
@@ -96,15 +92,15 @@ def _add(ctx: Context, member: Member) -> None:
     kept = SPECTATORS.change(ctx.state)
     if member.id not in kept.watching:
         kept.watching = [*kept.watching, member.id]
-        _note_seen(ctx.room, kept)
         ctx.tell(f"{member.handle} watches as a spectator", "roster")
 
 
-def _note_seen(room: BaseRoom, kept: Spectators) -> None:
-    """Remember who sees the game that is played now."""
-    members = room.state.members
-    kept.watching = [who for who in kept.watching if who in members]
-    kept.seen = [*dict.fromkeys([*kept.seen, *(_key(members[who]) for who in kept.watching)])]
+def _order(room: BaseRoom) -> list[str] | None:
+    """Who is to move, where a change of that is a step."""
+    state = room.state
+    if state.turn_based and len(state.turn_order) > 1 and not state.ticks_per_turn:
+        return [state.turn_holder or ""]
+    return list(state.waiting_for) if room.pace == "turns" and len(state.seats) > 1 else None
 
 
 class SpectatorsFeature(Feature):
@@ -122,7 +118,7 @@ class SpectatorsFeature(Feature):
 
     # -- changes ----------------------------------------------------------------------------------
     def acted(self, room: BaseRoom, member: Member) -> None:
-        if room.pace == "step" or (room.pace == "turns" and len(room.state.seats) < 2):
+        if room.pace in ("step", "turns") and _order(room) is None:
             SPECTATORS.change(room.state).steps += 1
 
     def round_ended(self, room: BaseRoom) -> None:
@@ -130,9 +126,10 @@ class SpectatorsFeature(Feature):
 
     def follow(self, ctx: Context) -> None:
         kept, state, entry = SPECTATORS.change(ctx.state), ctx.state, ctx.room.record.seq + 1
-        if ctx.room.pace == "turns" and state.waiting_for != kept.to_move and len(state.seats) > 1:
+        order = _order(ctx.room) or []
+        if order != kept.to_move:
+            kept.to_move = order
             kept.steps += 1
-        kept.to_move = list(state.waiting_for)
         if state.tick != kept.tick:
             kept.steps += state.tick - kept.tick if state.tick > kept.tick else state.tick
             kept.tick = state.tick
@@ -142,12 +139,26 @@ class SpectatorsFeature(Feature):
                 kept.marks = kept.marks[1:]
         if state.over_since is not None:
             kept.over = entry
+        self._follow_spectators(state, kept)
+
+    @staticmethod
+    def _follow_spectators(state: RoomState, kept: Spectators) -> None:
+        """Also in the next game they see everything."""
+        kept.watching = [who for who in kept.watching if who in state.members]
+        for who in kept.watching:
+            member = state.members[who]
+            state.played.setdefault(member.identity or member.id, EVERYTHING)
 
     def game_ends(self, ctx: Context, is_loaded: bool) -> None:
         kept, state = SPECTATORS.change(ctx.state), ctx.state
         kept.over = ctx.room.record.seq if state.over_since is not None else kept.over
-        kept.seen = []
-        _note_seen(ctx.room, kept)
+
+    def take_seat(self, ctx: Context, member: Member, seat: SeatId | None) -> bool:
+        if seat_in_game(ctx.state, member) == EVERYTHING:
+            raise GameRejected(
+                "you have watched this game as a spectator; you can play in the next one (`spectate` with off)"
+            )
+        return False
 
     # -- questions --------------------------------------------------------------------------------
     def full_view_until(self, room: BaseRoom, member: Member) -> int | None:
@@ -158,11 +169,6 @@ class SpectatorsFeature(Feature):
             return room.record.seq
         is_due = bool(kept.marks) and kept.marks[0][0] <= kept.steps - kept.delay
         return max(kept.over, kept.marks[0][1] if is_due else -1)
-
-    def closes_seat(self, room: BaseRoom, member: Member, seat: SeatId) -> str:
-        if _key(member) not in SPECTATORS.read(room.state).seen:
-            return ""
-        return "you have watched this game as a spectator; you can play in the next one (`spectate` with off)"
 
     def closes_save(self, room: BaseRoom, game: str, seq: int) -> str:
         return "this room is open to spectators, who know this game by now; begin a new one (`rematch`)"
