@@ -160,9 +160,7 @@ def test_a_host_creates_a_link_to_watch_and_turns_it_off(here: In, visit: Visit)
     assert "watchers" not in [m.handle for m in here.call("hal", "roster").members]
 
 
-def test_a_host_sets_the_turn_timer_and_the_countdown_of_the_player_follows(
-    house: Running, visit: Visit
-) -> None:
+def test_a_host_sets_the_turn_timer_and_the_countdown_of_the_player_follows(house: Running, visit: Visit) -> None:
     people = [AgentSpec(id="hal", kind="human", role="host"), AgentSpec(id="ann", claim="auto:0", role="player")]
     for agent in people:
         agent.token = token(f"{agent.id}-timed")

@@ -80,9 +80,7 @@ async def got(folder: Path, tmp: Path, face: str, hidden: int, steps: int) -> li
 
 @pytest.mark.usefixtures("same_secrets")
 @pytest.mark.parametrize("face", MOSTLY_SOAK)
-async def test_what_was_hidden_within_the_last_steps_changes_no_byte_for_a_spectator(
-    face: str, tmp_path: Path
-) -> None:
+async def test_what_was_hidden_within_the_last_steps_changes_no_byte_for_a_spectator(face: str, tmp_path: Path) -> None:
     clear = await got(tmp_path / "clear", tmp_path, face, 710_002, DELAY)
     murky = await got(tmp_path / "murky", tmp_path, face, 810_003, DELAY)
     assert clear == murky
@@ -94,10 +92,8 @@ async def test_what_was_hidden_within_the_last_steps_changes_no_byte_for_a_spect
 async def test_a_step_later_the_two_rooms_differ(tmp_path: Path) -> None:
     clear = await got(tmp_path / "clear", tmp_path, "python", 710_002, DELAY + 1)
     murky = await got(tmp_path / "murky", tmp_path, "python", 810_003, DELAY + 1)
-    for one, other in zip(clear, murky, strict=True):
-        assert one != other
-        assert "710002" in one
-        assert one.replace("710002", "810003").count("810003") == other.count("810003")
+    assert all("710002" in said for said in clear)
+    assert all("810003" in said and "710002" not in said for said in murky)
 
 
 @pytest.mark.usefixtures("same_secrets")

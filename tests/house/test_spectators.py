@@ -1,5 +1,6 @@
 """Rooms that are open to spectators: who sees everything some steps later, and what that closes."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,13 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, GameRejected, PermissionDenied
+from cohabit.house.access.signing import SigningKey
+from cohabit.house.films import delayed
 from cohabit.house.house import House
 from cohabit.scenario import parse_scenario
 
 from .making import ANN, BOB, GOD, HOST, OWL, Client, back_again, make_room, open_house, stored_room
+from .test_own_data import with_key
 
 EVE = {"id": "eve"}
 """An agent without a seat, who only watches."""
@@ -109,12 +113,12 @@ async def test_who_has_seen_a_game_as_a_spectator_plays_in_the_next_one_only() -
         await who["eve"]("spectate")
         await who["hostess"]("widen", {"member": "eve", "may": ["act", "read_own"]})
         for args in ({}, {"seat": "green"}, {"seat": "red"}):
-            with pytest.raises(CohabitError):
+            with pytest.raises(GameRejected):
                 await who["eve"]("sit", args)
         assert house.rooms["den"].room.state.members["eve"].seat is None
         await who["eve"]("spectate", {"off": True})
         await who["hostess"]("remove_member", {"member": "bob"})
-        with pytest.raises(CohabitError, match="spectator"):
+        with pytest.raises(GameRejected, match="in this game|spectator"):
             await who["eve"]("sit", {"seat": "blue"})
         await who["hostess"]("rematch")
         assert (await who["eve"]("sit", {"seat": "blue"})).seat == "blue"
@@ -186,7 +190,10 @@ async def test_the_host_of_a_house_opens_a_room_to_spectators_when_it_creates_it
     async with open_house() as house:
         host = house.identify(house.operator_token())
         made = await house.call(
-            host, None, "create_room", {"world": "whist", "players": ["ann", "bob", "cat", "dan"], "spectator_delay": 52}
+            host,
+            None,
+            "create_room",
+            {"world": "whist", "players": ["ann", "bob", "cat", "dan"], "spectator_delay": 52},
         )
         ann = Client(house, made.room, "ann", made.tokens["ann"])
         assert "52 steps later" in (await ann("session_info")).notice
@@ -245,10 +252,6 @@ async def test_old_cursors_and_times_lead_to_nothing_newer() -> None:
 
 
 async def test_many_spectators_who_ask_at_once_cost_one_view(monkeypatch: pytest.MonkeyPatch) -> None:
-    import asyncio
-
-    from cohabit.house.films import delayed
-
     made: list[int] = []
     make = delayed._make
 
@@ -271,3 +274,20 @@ async def test_many_spectators_who_ask_at_once_cost_one_view(monkeypatch: pytest
 def test_a_scenario_file_opens_a_room() -> None:
     plan = parse_scenario('{"world": "whist", "agents": [{"id": "a"}], "spectator_delay": 52}')
     assert plan.spectator_delay == 52
+
+
+async def test_a_spectator_that_deletes_its_data_does_not_come_back_as_a_player_of_this_game(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        host, key = (await open_room(house))["hostess"], SigningKey.generate()
+        await host("set_entry", {"agent_keys": [{"key": key.public_jwk, "may": ["act", "watch", "read_own"]}]})
+        owl = await with_key(house, key, "den", "owl")
+        await owl("spectate")
+        await owl("forget_me", {"confirm": "owl"})
+        clock: Any = house.clock
+        await clock.advance(house.settings.away_ms + 1_000)
+        await house.retention.sweep()
+        with pytest.raises(PermissionDenied, match="in this game before its data was deleted"):
+            await with_key(house, key, "den", "owl")
+        await host("rematch")
+        assert (await with_key(house, key, "den", "owl")).who == "owl"
+    assert stored_room(tmp_path).state.games == 2
