@@ -118,7 +118,7 @@ async def test_who_has_seen_a_game_as_a_spectator_plays_in_the_next_one_only() -
         assert house.rooms["den"].room.state.members["eve"].seat is None
         await who["eve"]("spectate", {"off": True})
         await who["hostess"]("remove_member", {"member": "bob"})
-        with pytest.raises(GameRejected, match="in this game|spectator"):
+        with pytest.raises(GameRejected, match=r"in this game|spectator"):
             await who["eve"]("sit", {"seat": "blue"})
         await who["hostess"]("rematch")
         assert (await who["eve"]("sit", {"seat": "blue"})).seat == "blue"
