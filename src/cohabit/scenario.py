@@ -108,7 +108,7 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     """In a world with bodies and rounds: after how much time of rounds missed by its player (without a time limit: of
     absence) a body falls asleep, so that rounds do not wait for it; `0`: never. By default as the setting says."""
     spectator_delay: int | None = None
-    """In a world that hides things: after how many steps spectators see everything, at most 10,000. By default never."""
+    """In a world that hides things: after how many steps spectators see everything, up to 10,000. By default never."""
     speed: str = "x1"  # the initial speed in a world with a clock: one of `list_speeds`
     rematch_seconds: int | None = None
     """How long after a game the next one starts. By default never; 15 with `cohabit up` if built-in players have every

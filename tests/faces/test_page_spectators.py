@@ -111,6 +111,21 @@ def test_a_watcher_of_whist_sees_all_hands_of_the_step_before_on_a_phone_also_af
             expect(choice(page)).to_have_value("delayed")
 
 
+def test_a_host_of_the_house_opens_a_room_to_spectators_when_it_creates_it(house: Running, visit: Visit) -> None:
+    page = visit(f"http://127.0.0.1:{house.port}/#{house.host_token('olga')}")
+    page.get_by_role("button", name="Create a room").click()
+    page.get_by_label("Scenario or world").select_option(label="Whist")
+    delay = page.get_by_label("Spectators see everything")
+    delay.fill("60")
+    page.get_by_label("Scenario or world").select_option(label="Nim")
+    expect(delay).to_be_hidden()  # there nothing is hidden
+    page.get_by_label("Scenario or world").select_option(label="Whist")
+    page.get_by_label("Name of the room").fill("open")
+    page.get_by_role("button", name="Create the room").click()
+    page.get_by_role("button", name="Open the room").click()
+    expect(page.get_by_text("members who only watch can see everything, 60 steps later")).to_be_visible()
+
+
 def hand(house: Running, who: str) -> list[str]:
     cards: list[str] = house.call(f"{who}-den", "view", "den").observation.status["myHand"]
     return cards
