@@ -162,7 +162,7 @@ HOUSE = {
     "access": {"store", "running", "calls", "agents"},
     "lifecycle": {"store", "running", "calls", "agents", "access"},
     "reading": {"calls", "running", "streams", "lifecycle", "agents"},
-    "films": {"store", "streams", "calls", "agents"},
+    "films": {"store", "streams", "running", "calls", "agents"},
     "house": {"store", "streams", "running", "calls", "agents", "reading", "films", "access", "lifecycle"},
 }
 """The packages of the house, and which others each may import; all may import the values. ``house``: what builds it."""

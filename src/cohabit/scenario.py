@@ -30,6 +30,7 @@ from cohabit.registry import BRIDGE_FILE_WORLD, absolute_brain, is_file_source, 
 MIN_TOKEN = 32
 MAX_DURATION = 10**9  # seconds, or ticks
 MAX_SEED_BITS = 128
+MAX_SPECTATOR_DELAY = 10_000
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]+")
 PRESETS = Path(__file__).parent / "scenarios"
 
@@ -106,6 +107,8 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     sleep_seconds: int | None = None
     """In a world with bodies and rounds: after how much time of rounds missed by its player (without a time limit: of
     absence) a body falls asleep, so that rounds do not wait for it; `0`: never. By default as the setting says."""
+    spectator_delay: int | None = None
+    """In a world that hides things: after how many steps spectators see everything, up to 10,000. By default never."""
     speed: str = "x1"  # the initial speed in a world with a clock: one of `list_speeds`
     rematch_seconds: int | None = None
     """How long after a game the next one starts. By default never; 15 with `cohabit up` if built-in players have every
@@ -249,14 +252,17 @@ def check_scenario(scenario: Scenario) -> Scenario:
         "stand_in_seconds",
         "pause_seconds",
         "sleep_seconds",
+        "spectator_delay",
     ):
         number = getattr(scenario, key)
-        if number is not None and number < 1 and key in ("turn_seconds", "rematch_seconds"):
+        if number is not None and number < 1 and key in ("turn_seconds", "rematch_seconds", "spectator_delay"):
             raise BadArgs(f"{key}: must be at least 1")
         if number is not None and number < 0:
             raise BadArgs(f"{key}: must not be negative")
         if number is not None and number > MAX_DURATION:
             raise BadArgs(f"{key}: must be at most {MAX_DURATION}")
+    if (scenario.spectator_delay or 0) > MAX_SPECTATOR_DELAY:
+        raise BadArgs(f"spectator_delay: must be at most {MAX_SPECTATOR_DELAY}")
     if len(set(scenario.rooms)) < len(scenario.rooms):
         raise BadArgs("rooms: a scenario is listed twice")
     if scenario.seed is not None:

@@ -22,6 +22,7 @@ from .page import WIDE, Running, Visit, open_drawer, panels, say, table, token, 
 pytestmark = pytest.mark.browser
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 AUCTION = f"{Path(__file__).with_name('page_worlds.py')}:Auction"
+MOODY = f"{Path(__file__).parent.parent / 'room' / 'worlds.py'}:Moody"
 MARKUP = "<img src=x onerror=alert(1)>"
 
 
@@ -157,6 +158,25 @@ def test_a_host_creates_a_link_to_watch_and_turns_it_off(here: In, visit: Visit)
     expect(watcher.get_by_role("alert").filter(has_text="this token was revoked")).to_be_visible()
     expect(shared.get_by_label("Watch link", exact=True)).to_be_hidden()
     assert "watchers" not in [m.handle for m in here.call("hal", "roster").members]
+
+
+def test_a_host_sets_the_turn_timer_and_the_countdown_of_the_player_follows(house: Running, visit: Visit) -> None:
+    people = [AgentSpec(id="hal", kind="human", role="host"), AgentSpec(id="ann", claim="auto:0", role="player")]
+    for agent in people:
+        agent.token = token(f"{agent.id}-timed")
+    house.open(Scenario(scenario="timed", world=MOODY, agents=people), "timed")
+    host, player = visit(house.link("hal-timed", "timed")), visit(house.link("ann-timed", "timed"))
+    timer, countdown = host.get_by_label("Turn timer"), player.get_by_role("timer")
+    expect(timer).to_have_value("")
+    expect(countdown).to_be_hidden()
+    timer.select_option("300")
+    expect(countdown).to_have_text(re.compile(r"^[45]:\d\d left$"))
+    expect(player.get_by_label("Turn timer")).to_be_hidden()
+    house.call("hal-timed", "set_turn_timer", "timed", seconds=3599)
+    expect(timer).to_have_value("3599")
+    expect(countdown).to_have_text(re.compile(r"^59:\d\d left$"))
+    timer.select_option("off")
+    expect(countdown).to_be_hidden()
 
 
 def test_a_player_is_offered_only_what_it_may_use_and_sees_its_own_refusals(here: In, visit: Visit) -> None:

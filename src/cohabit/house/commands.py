@@ -7,7 +7,8 @@ from cohabit.house.access import credentials, egress_commands, entry_policy, gat
 from cohabit.house.agents import agent_status
 from cohabit.house.calls import command_list
 from cohabit.house.films import command as films
-from cohabit.house.lifecycle import own_data, room_commands, saves
+from cohabit.house.films import delayed
+from cohabit.house.lifecycle import own_data, room_commands, saves, thumbnails
 from cohabit.house.reading import audit, decisions, feed, front_ends, introduction, observing
 from cohabit.registry import known_worlds, load_protocol_names, make_world
 from cohabit.room.command_modules import every_room_command, features_named, features_of
@@ -15,7 +16,7 @@ from cohabit.room.commands import Command, CommandTable, commands_of, declared_i
 
 MODULES = (
     room_commands, command_list, introduction, invites, watch_links, gate, entry_policy, credentials, sign_in, feed,
-    observing, films, front_ends, audit, egress_commands, saves, agent_status, decisions, own_data,
+    observing, films, delayed, front_ends, thumbnails, audit, egress_commands, saves, agent_status, decisions, own_data,
 )  # fmt: skip
 HOUSE_COMMANDS = CommandTable([command for module in MODULES for command in declared_in(module)])
 

@@ -27,9 +27,11 @@ from cohabit.house.calls.valid_door import ValidDoor
 from cohabit.house.clock import Clock, SystemClock
 from cohabit.house.commands import HOUSE_COMMANDS
 from cohabit.house.directory import FRONT, HOUSE_RECORD
+from cohabit.house.films.delayed import Stills
 from cohabit.house.films.maker import FilmMaker
 from cohabit.house.lifecycle import creating, own_data
 from cohabit.house.lifecycle.retention import Retention
+from cohabit.house.lifecycle.thumbnails import Thumbnails
 from cohabit.house.nodes.ledger import SharedLedger, asks_leader
 from cohabit.house.nodes.node import Node
 from cohabit.house.overload import OverloadLog
@@ -117,7 +119,8 @@ class House:
         self.films = FilmMaker()
         own = {
             Gate: self.gate, HouseKey: self.signing, AgentStatuses: statuses, Transcripts: self.bots.transcripts,
-            Keyframes: self.keyframes, FilmMaker: self.films, DecisionLog: self.bots.decisions,
+            Keyframes: self.keyframes, FilmMaker: self.films, Stills: Stills(),
+            Thumbnails: Thumbnails(), DecisionLog: self.bots.decisions,
         }  # fmt: skip
         self.services = Services(
             clock, settings, store, self.writer, identities, self.rooms, self.ledger, self.commands, own,

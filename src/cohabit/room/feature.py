@@ -187,6 +187,11 @@ class Feature:
         """Why the save of a game may not be loaded, made after the entry ``seq`` of the record; empty: it may."""
         return ""
 
+    def full_view_until(self, room: "BaseRoom", member: Member) -> int | None:
+        """The last entry at which a member may see everything that the world hid then, without ``read_all``; -1: there
+        is none yet; None: it may not. It never goes back."""
+        return None
+
     def notice(self, room: "BaseRoom") -> str:
         """The text that everybody who joins is told about the room, as one text; empty: nothing."""
         return ""
@@ -265,6 +270,7 @@ class Hooks(Struct, frozen=True, eq=False):
     keeps_private: tuple[Callable[["BaseRoom", Member | None, Private], str], ...]
     closes_seat: tuple[Callable[["BaseRoom", Member, SeatId], str], ...]
     closes_save: tuple[Callable[["BaseRoom", str, int], str], ...]
+    full_view_until: tuple[Callable[["BaseRoom", Member], int | None], ...]
     notice: tuple[Callable[["BaseRoom"], str], ...]
     arrival: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
     view_lines: tuple[Callable[["BaseRoom", Member], str], ...]

@@ -10,7 +10,7 @@ from cohabit.room.command_modules import features_of
 from cohabit.room.feature import FeatureSet
 from cohabit.room.play.claims import check_claims
 from cohabit.room.state import FORMAT, Member, RoomState
-from cohabit.room.timers import can_skip
+from cohabit.room.timers import why_untimed
 from cohabit.scenario import Scenario, parse_seed, team_of
 from cohabit.world import World
 
@@ -88,13 +88,11 @@ def _turn_ms(scenario: Scenario) -> int | None:
 def _check_time(scenario: Scenario, world: World) -> None:
     """Reject turn and time settings that do not apply to this world."""
     name, pace = world.spec.name, world.pace
-    if scenario.turn_seconds is not None and not scenario.turn_based and pace == "turns" and not can_skip(world):
-        raise BadArgs(f"turn_seconds: {name} does not support turn timeouts")
+    untimed = why_untimed(world, scenario.turn_based, scenario.step_ticks)
     if scenario.step_ticks and pace != "clock":
         raise BadArgs(f"step_ticks: {name} is not a real-time world; omit step_ticks")
-    in_steps = scenario.turn_based or scenario.step_ticks
-    if scenario.turn_seconds is not None and not in_steps and pace in ("step", "clock"):
-        raise BadArgs(f"turn_seconds: {name} has no turns; set turn_based, or omit turn_seconds")
+    if scenario.turn_seconds is not None and untimed:
+        raise BadArgs(f"turn_seconds: {untimed}")
     if scenario.turn_based and pace in ("turns", "rounds"):
         raise BadArgs(f"turn_based: {name} has its own turn order; omit turn_based")
     if scenario.speed != "x1" and pace != "clock":

@@ -19,6 +19,16 @@ def can_skip(world: World) -> bool:
     return overrides(world, "skip")
 
 
+def why_untimed(world: World, turn_based: bool, step_ticks: int) -> str:
+    """Why turns in a room with this world can have no time limit; empty: they can."""
+    name, pace = world.spec.name, world.pace
+    if not turn_based and pace == "turns" and not can_skip(world):
+        return f"{name} does not support turn timeouts"
+    if not (turn_based or step_ticks) and pace in ("step", "clock"):
+        return f"{name} has no turns; set turn_based, or omit turn_seconds"
+    return ""
+
+
 class Timers:
     """The timers of a room.
 

@@ -15,7 +15,7 @@ from cohabit.house.agents.decisions import RoomLog
 from cohabit.house.films import moments
 from cohabit.house.films.command import empty_film, events_of
 from cohabit.house.films.filming import Filming, Watch, evenly
-from cohabit.house.films.rights import own_watch
+from cohabit.house.films.rights import full_view_until, own_watch
 from cohabit.house.reading.front_ends import read_front_end
 from cohabit.house.store.contract import LastingStore
 from cohabit.house.store.keyframes import Keyframes, digest_at
@@ -40,6 +40,7 @@ class _Watcher(Struct):
     watch: Watch
     member: Member | None  # None: everything
     eye: Eye | None
+    until: int | None = None  # the last entry that is shown; None: all are
 
 
 def page_of(
@@ -47,12 +48,14 @@ def page_of(
 ) -> tuple[str, Film]:
     """The HTML file of a room as a member could see it, `public` or `all`; and the film in it."""
     room = load_room(store, source.name)
-    film = film_of(store, keyframes, source, room, decisions, _watcher(room, who), frames)
+    watcher = _watcher(room, who, moments.oldest(store, source.name))
+    film = film_of(store, keyframes, source, room, decisions, watcher, frames)
     document = read_front_end(type(room.world)) if room.world.spec.has_front_end else ""
     return film_html(film, document), film
 
 
-def _watcher(room: Room, who: str) -> _Watcher:
+def _watcher(room: Room, who: str, oldest: int) -> _Watcher:
+    """``oldest``: the first entry that was not deleted."""
     if who == EVERYTHING:
         return _Watcher(Watch(ALL), None, ALL)
     if who == EVERYBODY:
@@ -63,6 +66,9 @@ def _watcher(room: Room, who: str) -> _Watcher:
         known = [*(each.handle for each in room.state.members.values()), EVERYBODY, EVERYTHING]
         raise UnknownAsset(f"no member of this room is called {who!r}", did_you_mean=nearest(who, known, 2))
     eye = room.eye_of(member)
+    until = full_view_until(room, member)
+    if until is not None and until >= oldest:
+        return _Watcher(Watch(ALL, member.id, delayed=True), member, eye, until)
     return _Watcher(own_watch(member, eye), member, eye)
 
 
@@ -74,6 +80,7 @@ def film_of(
     made = empty_film(room, watcher.watch.eye)
     numbers = Capability.READ_ALL in watcher.member.held if watcher.member is not None else True
     head = store.head(source.name)
+    head = head if watcher.until is None else min(head, watcher.until)
     film = Filming(watcher.watch, source.make_world, partial(keyframes.add, source.name))
     shots = _over_time if room.pace == "clock" else _each_change
     read_to = moments.oldest(store, source.name) - 1
@@ -136,7 +143,7 @@ def _each_change(
     frame = film.frame()
     yield film.seq, frame
     count = int(frame is not None)
-    for line in with_progress(film.play(store.lines(source.name, film.seq)), head, source.name):
+    for line in with_progress(film.play(store.lines(source.name, film.seq, head - film.seq)), head, source.name):
         frame = film.frame()
         count += frame is not None
         yield line.seq, frame

@@ -23,11 +23,13 @@ export class CreateRoomScreen {
     this.room = h("input", { id: "create-room", maxlength: "63", autocomplete: "off", spellcheck: "false", autocapitalize: "off", placeholder: "chosen for you" });
     this.seed = h("input", { id: "create-seed", autocomplete: "off", spellcheck: "false", placeholder: "random" });
     this.seedField = h("div", { class: "stack", hidden: true }, h("label", { for: "create-seed" }, "Seed"), this.seed);
+    this.delay = h("input", { id: "create-delay", type: "number", min: "1", max: "10000", placeholder: "never" });
+    this.delayField = h("div", { class: "stack", hidden: true }, h("label", { for: "create-delay" }, "Spectators see everything after so many steps"), this.delay);
     this.problem = h("p", { class: "error", role: "alert" });
     this.button = h("button", { class: "primary" }, "Create the room");
     this.form = h("form", { class: "stack" },
       h("label", { for: "create-what" }, "Scenario or world"), this.what, this.games.element, this.about, this.playersPart,
-      h("label", { for: "create-room" }, "Name of the room"), this.room, this.seedField, this.problem,
+      h("label", { for: "create-room" }, "Name of the room"), this.room, this.seedField, this.delayField, this.problem,
       h("div", { class: "buttons" }, this.button, h("button", { type: "button", onclick: () => cancel() }, "Cancel")));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -81,6 +83,7 @@ export class CreateRoomScreen {
     const hasGame = world?.players[1] > 0;
     this.playersPart.hidden = !hasGame;
     this.seedField.hidden = !hasGame || !world.takes_seed;
+    this.delayField.hidden = !hasGame || world.takes_seed; // there something is hidden
     this.players.replaceChildren();
     if (!hasGame) return;
     const [fewest, most] = world.players;
@@ -121,6 +124,7 @@ export class CreateRoomScreen {
     args.brains = Object.fromEntries(rows.filter((row) => ![PERSON, AGENT].includes(row.brain)).map((row) => [row.name, row.brain]));
     const seed = this.seed.value.trim();
     if (seed && !this.seedField.hidden) args.seed = /^\d+$/.test(seed) ? Number(seed) : seed;
+    if (this.delay.value && !this.delayField.hidden) args.spectator_delay = Number(this.delay.value);
     return args;
   }
 

@@ -18,7 +18,7 @@ export function layOut(screen) {
     screen.notice,
     h("section", { class: "world", "aria-label": "The world" }, screen.frontEnd.element, screen.plain),
     h("section", { class: "actions", "aria-label": "What you can do" },
-      h("div", { class: "actions-line" }, screen.choices.title, screen.choices.result, screen.ending.element, screen.formsButton, manage.requests.asking),
+      h("div", { class: "actions-line" }, screen.choices.title, screen.choices.result, screen.ending.element, screen.formsButton, screen.spectate.element, manage.requests.asking),
       screen.choices.offer, screen.keys.pad),
     h("aside", { class: "side", "aria-label": "Story and panels" },
       drawers.bar, host,

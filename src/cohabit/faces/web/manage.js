@@ -1,5 +1,5 @@
-// How a room is managed: panels for invites, entry, permissions, moderation, data sent and audit, and a bar to lock it, for a
-// rematch, and to archive it. A member sees the parts that it may use.
+// How a room is managed: panels for invites, entry, permissions, moderation, data sent and audit, and a bar to lock it, for its
+// turn timer, for a rematch, and to archive it. A member sees the parts that it may use.
 
 import { AuditFeed } from "./audit.js";
 import { confirmButton } from "./confirm.js";
@@ -10,6 +10,7 @@ import { Entry } from "./entry.js";
 import { Invites } from "./invites.js";
 import { Moderation } from "./moderation.js";
 import { Requests } from "./requests.js";
+import { TurnTimer } from "./turn_timer.js";
 
 /** What can be used in an archived room. */
 const WHEN_ARCHIVED = ["audit", "egress", "export_egress", "reports", "unarchive"];
@@ -51,11 +52,12 @@ export class Manage {
   layout() {
     for (const part of this.parts) part.isOffered = () => this.usable.includes(part.needs) || this.usable.includes(part.reads);
     this.lock = h("button", { type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.setLocked() }, "Lock");
+    this.timer = new TurnTimer((seconds) => this.run("set_turn_timer", seconds ? "The running turn begins anew." : "Turns have no time limit now.", seconds ? { seconds } : {}));
     this.rematch = confirmButton("Rematch", "End this game and start a new one?", "Start a rematch", () => this.startRematch());
     this.archive = confirmButton("Archive", "Archive this room? Visits end. It stays readable, and you can bring it back.", "Archive it", () => this.run("archive", "")); // the world says that it is archived
     this.unarchive = h("button", { type: "button", hidden: true, onclick: () => this.run("unarchive", "This room is back.") }, "Bring back");
     this.bar = h("div", { class: "manage-bar", role: "group", "aria-label": "Manage this room", hidden: true },
-      this.lock, this.rematch, this.archive, this.unarchive);
+      this.lock, this.timer.element, this.rematch, this.archive, this.unarchive);
   }
 
   addPanels() {
@@ -85,6 +87,7 @@ export class Manage {
     const may = (name) => this.usable.includes(name);
     this.drawers.draw();
     this.lock.hidden = !may("set_entry");
+    this.timer.draw(may("set_turn_timer") && this.session?.is_played !== false, this.session?.turn_seconds);
     this.rematch.hidden = !this.mayRematch || Boolean(this.session?.over); // then it is offered beside the result
     this.archive.hidden = !may("archive") || may("unarchive");
     this.unarchive.hidden = !may("unarchive");

@@ -64,6 +64,7 @@ export class ReplayScreen {
   async open() {
     const film = this.inTime ? await this.fetchOverview() : (await this.fetchPage({ cursor: "", from: 0 })).film;
     if (this.stopped) return;
+    if (!film.frames.length) throw new Error("Nothing is shown yet: spectators see everything some steps later.");
     const loadMore = this.inTime ? (from, speed) => this.fetchWindow(from, WINDOW_MS * Math.max(1, speed)) : null;
     this.player?.stop();
     this.player = new Player(this.element, film, {

@@ -20,6 +20,7 @@ import { markdown } from "./markdown.js";
 import { choose, offered } from "./moves.js";
 import { AboutYou, Notes, Roster, Standings, WorldView, isWatchOnly, watchedSeat } from "./panels.js";
 import { numberOf, readersOf } from "./report.js";
+import { Spectate } from "./spectate.js";
 import { TimeControls } from "./time.js";
 import { turnText } from "./turn_text.js";
 
@@ -56,6 +57,8 @@ export class RoomScreen {
     this.you = new AboutYou(() => this.leave(), openData);
     this.time = new TimeControls((command, args) => this.connection.callOnce(command, args, this.room), () => this.refresh());
     this.timeRights = null; // what we may do with the time; null: not fetched yet
+    this.spectate = new Spectate((command, args) => this.call(command, args),
+      (command, args) => this.connection.callOnce(command, args, this.room), () => this.live && this.showView(this.live));
     this.world = new WorldView();
     this.frontEnd = new FrontEnd(room, (name, args, changes) => this.callForDocument(name, args, changes), alone);
     this.frontEnd.onKey = (key) => this.keys.press(key);
@@ -93,7 +96,7 @@ export class RoomScreen {
   stop() {
     clearInterval(this.polling);
     this.stopped = true;
-    for (const part of [this.frontEnd, this.keys, this.countdown, this.drawers]) part.stop();
+    for (const part of [this.frontEnd, this.keys, this.countdown, this.drawers, this.spectate]) part.stop();
     this.call("unsubscribe").catch(() => {}); // the connection or the room may be gone already
   }
 
@@ -181,7 +184,11 @@ export class RoomScreen {
     this.guarded(() => this.fetchMe());
   }
 
-  showView(view) {
+  /** `live`: what we see now. Spectators may see everything instead, as it was before. */
+  showView(live) {
+    this.live = live;
+    const view = this.spectate.view ?? live;
+    if (this.spectate.view && view === this.view) return;
     this.view = view;
     this.frontEnd.update(view);
     this.drawWorld();
@@ -196,7 +203,7 @@ export class RoomScreen {
     const me = (this.me = await this.call("whoami"));
     this.manage.draw(me, this.session);
     if (!this.seesWorld()) {
-      this.view = null;
+      this.view = this.live = null;
       this.frontEnd.hide();
       this.plain.prepend(this.world.element); // it may be in a panel, beside the document
       this.world.draw("You don't have permission to view this world.");
@@ -302,7 +309,7 @@ export class RoomScreen {
   }
 
   async fetchPicture() {
-    if (!this.me?.grant.perceive.includes("see_screen") || !this.view || this.frontEnd.shown) return;
+    if (!this.me?.grant.perceive.includes("see_screen") || !this.view || this.frontEnd.shown || this.spectate.view) return;
     try {
       if (!(await this.manage.may("picture"))) return;
       await this.world.drawPicture(await this.call("picture"));
@@ -351,11 +358,19 @@ export class RoomScreen {
 
   /** A call of the document of this world. From the Nexus the page follows to the game; the token for it stays here. */
   async callForDocument(name, args, changes) {
+    if (name === "scene" && this.spectate.view) return this.spectate.scene();
+    if (name === "next_view") return this.nextView(args);
     const result = await this.connection[changes ? "callOnce" : "call"](name, args, this.room);
     const { token = this.connection.token, ...data } = result?.data ?? {};
     if (!changes || this.session?.world !== NEXUS || typeof data.room !== "string" || data.room === this.room) return result;
     setTimeout(() => this.travelTo(data.room, token)); // when the document has its answer
     return { ...result, data };
+  }
+
+  /** The next view that is shown: the live one, or that of spectators. */
+  async nextView(args) {
+    const live = this.spectate.view ? null : await Promise.race([this.call("next_view", args), this.spectate.changed()]);
+    return (await this.spectate.next(args.since)) ?? live ?? this.call("next_view", args);
   }
 
   /** An action may lead to another room, with a token for it, or with the one that we have. */
@@ -406,6 +421,7 @@ export class RoomScreen {
   /** What everybody is offered who may use it: to leave, and to report messages. */
   drawOffers() {
     const { usable } = this.manage;
+    this.spectate.draw(usable);
     this.hosts = (this.session?.members ?? []).filter((m) => m.role === "host").map((m) => m.handle);
     this.you.offerLeave(usable.includes("leave"), this.me !== null && usable.includes("mute") && String(this.hosts) === this.me.handle);
     const mayReport = usable.includes("report") && !usable.includes("reports"); // they come to hosts

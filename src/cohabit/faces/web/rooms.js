@@ -2,6 +2,7 @@
 
 import { POLL_MS } from "./connection.js";
 import { h, memberName } from "./dom.js";
+import { Thumbnails } from "./thumbnails.js";
 
 const PACES = { turns: "in turns", rounds: "in rounds", clock: "in real time" };
 
@@ -18,6 +19,7 @@ export class RoomsScreen {
     this.heading = h("h1", { tabindex: "-1" }, "Rooms");
     this.create = h("button", { class: "create-room", hidden: true, onclick: () => create() }, "Create a room");
     this.element = h("section", { class: "card narrow wide" }, this.heading, this.note, this.list, this.create);
+    this.thumbnails = new Thumbnails((room) => connection.call("thumbnail", {}, room));
     this.polling = setInterval(() => this.start(), POLL_MS);
   }
 
@@ -27,6 +29,7 @@ export class RoomsScreen {
 
   stop() {
     clearInterval(this.polling);
+    this.thumbnails.stop();
   }
 
   async start() {
@@ -48,6 +51,7 @@ export class RoomsScreen {
     this.note.textContent = "You have no rooms yet. Create one or ask a host for an invite link.";
     this.note.hidden = rooms.length > 0;
     this.list.replaceChildren(...rooms.map((room) => this.line(room)));
+    this.thumbnails.drawn(rooms.filter((room) => room.has_thumbnail).map(({ id }) => id));
   }
 
   line(room) {
@@ -64,6 +68,7 @@ export class RoomsScreen {
     return h(
       "li", {},
       h("button", { class: "room", disabled: broken, onclick: () => this.select(room) },
+        room.has_thumbnail && this.thumbnails.of(room.id),
         h("strong", {}, room.id),
         !broken && h("span", {}, about.filter(Boolean).join(" · ")),
         !broken && h("span", { class: "muted" }, details.filter(Boolean).join(" · ")),

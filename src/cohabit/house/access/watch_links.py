@@ -12,6 +12,7 @@ from cohabit.errors import Conflict
 from cohabit.house.access.gate import join
 from cohabit.house.access.invites import create_invite, revoke_invite
 from cohabit.house.calls.context import HouseContext
+from cohabit.house.running.calls import SystemCall
 from cohabit.model.grant import Capability
 from cohabit.room.commands import command, command_of
 
@@ -55,4 +56,6 @@ async def watch_link(
     joined = await join(HouseContext(house, credential, JOIN, ctx.runner), keep_token=True)
     if joined.status != "joined":
         raise Conflict("this room has a lobby: admit the watchers there, or close it (`set_entry`)")
+    if ctx.room.hooks.full_view_until:  # the room is open to spectators
+        await ctx.runner.submit(SystemCall("spectates", {"member": joined.member}))
     return WatchLink(made.link, made.code, made.invite, made.note)

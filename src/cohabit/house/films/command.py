@@ -15,8 +15,9 @@ from cohabit.house.calls.context import HouseContext
 from cohabit.house.films import moments
 from cohabit.house.films.filming import Row, Watch, evenly
 from cohabit.house.films.maker import FilmMaker, error_of
-from cohabit.house.films.rights import watch_for
+from cohabit.house.films.rights import full_view_until, watch_for
 from cohabit.house.films.wire import Begin, Play, Played
+from cohabit.house.running.calls import PeekCall
 from cohabit.house.settings import split_names
 from cohabit.house.store.keyframes import Keyframe, Keyframes, digest_at
 from cohabit.house.streams.cursors import seal, secret_for, unseal
@@ -70,16 +71,18 @@ async def film(
     """Replay what you could have seen of this room: views in order, events, and the reasons of players.
 
     In a world with a clock the frames are evenly spaced in time; in others there is one for each change. The view of
-    another seat, or `all`, requires read_all, or that the game is over and its secrets can no longer be used.
+    another seat, or `all`, requires read_all, or that the game is over and its secrets can no longer be used; to a
+    spectator (`spectate`) it is shown some steps later.
     """
     if ctx.runner.failure is not None:
         raise ctx.runner.failure
     has_saves = bool(await run_in_thread("the saves", partial(ctx.house.store.saves, ctx.room.id)))
     watch = watch_for(ctx.room, ctx.member, seat, has_saves=has_saves)
+    until = await until_for(ctx) if watch.delayed else None
     maker = ctx.house.need(FilmMaker)
     async with maker.turn(ctx.credential.identity or ctx.credential.counted_as.hex()):
         secret = secret_for(ctx.room.state.secret, "film", ctx.member.id, seat, first, last, frames)
-        making = _Page(ctx, watch, maker, secret)
+        making = Page(ctx, watch, maker, secret, until)
         page = await making.make(first, last, frames, cursor)
         made, over = await ctx.house.need(DecisionLog).all(ctx.room.id)
     # Making a film takes a while. Discard one that was made under an earlier grant, or of a game that was not over.
@@ -98,11 +101,27 @@ async def film(
     return page
 
 
-class _Page:
+async def until_for(ctx: HouseContext) -> int:
+    """The last entry that a spectator sees, in a room that is at rest."""
+    me = ctx.member.id
+
+    def ask(room: Room) -> int | None:
+        member = room.state.members.get(me)
+        return full_view_until(room, member) if member is not None else None
+
+    until: int | None = await ctx.runner.submit(PeekCall(ask))
+    if until is None:
+        raise PermissionDenied("only spectators see this; `spectate` makes you one, in a room that is open to them")
+    return until
+
+
+class Page:
     """One page that is being made."""
 
-    def __init__(self, ctx: HouseContext, watch: Watch, maker: FilmMaker, secret: str) -> None:
-        """``secret``: of its cursors."""
+    def __init__(
+        self, ctx: HouseContext, watch: Watch, maker: FilmMaker, secret: str, until: int | None = None
+    ) -> None:
+        """``secret``: of its cursors. ``until``: the last entry that is shown; None: all are."""
         room = ctx.room
         self._secret = secret
         self._room, self._member, self._watch, self._maker = room, ctx.member, watch, maker
@@ -111,6 +130,8 @@ class _Page:
         self._forgotten = self._keyframes.forgotten(room.id)
         self._features = split_names(ctx.house.settings.features)
         self._head = ctx.runner.history.seq
+        if until is not None:  # nothing later reaches the process
+            self._head = min(self._head, until)
         self._numbers = Capability.READ_ALL in ctx.member.held
         self._position = -1  # of the process
         self._read_from = self._read_to = -1  # the entries whose events are in the page
@@ -122,8 +143,8 @@ class _Page:
         self.film = empty_film(room, watch.eye)
 
     async def make(self, first: int, last: int | None, frames: int, cursor: str) -> FilmPage:
-        keep = self._keyframes.are_kept
-        await self._maker.begin(Begin(self._watch, self._room.state.source, self._features, keep))
+        if not await self._begin():
+            return FilmPage(self.film)
         packed = unseal(self._secret, cursor, max(self._head, MAX_FRAMES) + 1 << ORDINAL_BITS)
         at, self._ordinal = (packed >> ORDINAL_BITS, packed & (1 << ORDINAL_BITS) - 1) if packed >= 0 else (-1, 0)
         runs_by_itself = self._room.pace == "clock"
@@ -132,6 +153,21 @@ class _Page:
             self.film.first, self.film.last = self.film.frames[0].seq, self.film.frames[-1].seq
         more = seal(self._secret, left << ORDINAL_BITS | self._ordinal) if left is not None else ""
         return FilmPage(self.film, more)
+
+    async def newest(self) -> bytes:
+        """The frame at the last entry that is shown, encoded; empty: nothing is shown yet."""
+        if not await self._begin():
+            return b""
+        await self._go_to(self._head)
+        return next((encoded for _, encoded in (await self._play(Play([], at=0))).frames), b"")
+
+    async def _begin(self) -> bool:
+        """Returns whether there is anything to be shown: older entries may have been deleted."""
+        if self._head < 0 or await self._ask(moments.oldest) > self._head:
+            return False
+        keep = self._keyframes.are_kept
+        await self._maker.begin(Begin(self._watch, self._room.state.source, self._features, keep))
+        return True
 
     # -- which frames -----------------------------------------------------------------------------
     async def _over_time(self, first: int, last: int | None, frames: int, step: int) -> int | None:
@@ -155,7 +191,7 @@ class _Page:
     async def _each_change(self, first: int, last: int | None, frames: int, seq: int) -> int | None:
         """A frame after each entry that changes the view. Returns the entry after which the next page begins."""
         end = self._head if last is None else await self._seq_at(last)
-        is_first, seq = seq < 0, seq if seq >= 0 else await self._seq_at(first)
+        is_first, seq = seq < 0, min(seq, self._head) if seq >= 0 else await self._seq_at(first)
         await self._go_to(seq)
         shown = await self._play(Play([], at=max(first, 0), prime=not is_first))
         self._add_frames(shown)

@@ -35,6 +35,7 @@ class Watch(Struct, frozen=True, omit_defaults=True):
     otherwise: Eye | None = None  # while that seat is not there, or another member plays it; None: nothing is seen
     ended: bool = False  # only games that have ended are shown
     game: str = ""  # then: the game that is being played now; empty: none, it is over
+    delayed: bool = False  # only entries until ``full_view_until`` are shown
 
     def eye_at(self, room: Room) -> Eye | None:
         """The eye at this moment of a record; None: nothing is shown."""

@@ -1,8 +1,9 @@
 """Who may see what of a room's past.
 
 A member sees what its own eye, as it is now, could have seen then: of a seat, only while the same member played it. It
-sees another seat, or everything, with `read_all`; or once the game is over, unless something hidden outlives the game.
-In doubt it sees nothing. Messages are never part of that: each member gets those that `events` gives it.
+sees another seat, or everything, with `read_all`; or once the game is over, unless something hidden outlives the game;
+or some steps later, if a feature says so (``full_view_until``). In doubt it sees nothing. Messages are never part of
+that: each member gets those that `events` gives it.
 """
 
 from cohabit.errors import PermissionDenied
@@ -29,6 +30,8 @@ def watch_for(room: Room, member: Member, seat: str, *, has_saves: bool) -> Watc
     wanted = ALL if seat == EVERYTHING else PUBLIC if seat == EVERYBODY else Eye(seat, "own")
     if sees_all or (wanted == ALL and own == ALL):
         return Watch(wanted, member.id)
+    if full_view_until(room, member) is not None:
+        return Watch(wanted, member.id, delayed=True)
     why = hidden_for_ever(room, has_saves=has_saves)
     if why:
         raise PermissionDenied(f"you see your own view only: {why}", needs=[C.READ_ALL])
@@ -45,3 +48,10 @@ def own_watch(member: Member, own: Eye) -> Watch:
         return Watch(own, member.id, otherwise=ALL if C.READ_ALL in member.held else public)
     holder = member.id if member.seat == own.seat else member.through_player
     return Watch(own, member.id, holder=holder or "", otherwise=public)
+
+
+def full_view_until(room: Room, member: Member) -> int | None:
+    """The last entry at which a member may see everything without ``read_all``; None: a feature would have to allow
+    it."""
+    found = (until(room, member) for until in room.hooks.full_view_until)
+    return next((until for until in found if until is not None), None)

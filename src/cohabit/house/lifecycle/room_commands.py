@@ -14,6 +14,7 @@ from cohabit.house.calls.across import Args, Ask, where_rooms_run
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import may_join
 from cohabit.house.lifecycle import creating
+from cohabit.house.lifecycle.thumbnails import may_see
 from cohabit.house.store.identities import FOR_A_PERSON
 from cohabit.house.threads import run_in_thread
 from cohabit.model.grant import Capability
@@ -32,7 +33,16 @@ from cohabit.registry import (
 )  # fmt: skip
 from cohabit.room.commands import command, command_of
 from cohabit.room.recorded import WorldInterrupted
-from cohabit.scenario import AgentSpec, Scenario, free_handle, give_brain, make_person, presets, read_scenario
+from cohabit.scenario import (
+    MAX_SPECTATOR_DELAY,
+    AgentSpec,
+    Scenario,
+    free_handle,
+    give_brain,
+    make_person,
+    presets,
+    read_scenario,
+)
 from cohabit.world import Pace, World
 
 log = logging.getLogger("cohabit")
@@ -80,6 +90,7 @@ class RoomLine(Struct, omit_defaults=True):
     players: list[PlayerLine] = []  # on seats; only for those who may read the roster
     free_seats: int = 0  # likewise
     plays: bool = False  # you have a seat
+    has_thumbnail: bool = False  # `thumbnail` shows it to you
 
 
 class Rooms(Struct):
@@ -127,6 +138,7 @@ async def rooms(ctx: HouseContext) -> Rooms:
                 [:MAX_PLAYERS_LISTED] if sees_roster else [],
                 free_seats=max(len(state.seats) - len(seated), 0) if sees_roster else 0,
                 plays=member is not None and member.seat is not None,
+                has_thumbnail=runner.room.is_played and may_see(ctx.house, me, runner, member),
             )
         )  # fmt: skip
     if ctx.is_host:
@@ -223,6 +235,10 @@ async def create_room(
     ] = {},  # noqa: B006 - never changed
     room: Annotated[str | None, Meta(description="an id for the room; default: generated")] = None,
     seed: int | str | None = None,
+    spectator_delay: Annotated[
+        Annotated[int, Meta(ge=1, le=MAX_SPECTATOR_DELAY)] | None,
+        Meta(description="members who only watch see everything, this many steps later; it cannot be changed"),
+    ] = None,
 ) -> RoomMade:
     """Create a room with you as its host. Returns a token for each member. They are shown only once."""
     me = ctx.identity
@@ -255,6 +271,8 @@ async def create_room(
         make_person(plan, name)
     for name, brain in brains.items():
         give_brain(plan, name, check_allowed(brain, ctx.house.settings) or brain)
+    if spectator_delay is not None:
+        plan.spectator_delay = spectator_delay
     _add_owner(plan, me)
     return RoomMade(*await creating.create_room(ctx.house, plan, room, seed, me))
 

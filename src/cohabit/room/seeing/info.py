@@ -99,6 +99,7 @@ class SessionInfo(Struct, omit_defaults=True):
     over: bool
     turn_order: list[str] | None = None
     current_turn: str | None = None
+    turn_seconds: int | None = None  # the time limit of a turn, a round or a step
     turn_ends_utc: str | None = None
     turn_seconds_left: int | None = None  # until the time limit of the turn, round or step ends
     next_game_seconds: int | None = None  # until the next game begins by itself
@@ -133,6 +134,7 @@ def session_info(ctx: Context) -> SessionInfo:
         over=over,
         turn_order=[handle_of(member) for member in state.turn_order] if holder is not None else None,
         current_turn=handle_of(holder) if holder is not None else None,
+        turn_seconds=state.turn_ms // 1000 if state.turn_ms is not None else None,
         turn_ends_utc=utc(ends) if ends is not None else None,
         turn_seconds_left=seconds_until(ends, ctx.at) if ends is not None else None,
         next_game_seconds=seconds_until(again, ctx.at) if again is not None else None,
