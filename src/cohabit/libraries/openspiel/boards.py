@@ -40,8 +40,8 @@ def _numbered(text: str, first: int) -> str:
 
 
 def from_zero(text: str, game: Any, player: int | None) -> str:
-    """Moves name (row, column), from 0 at the top left."""
-    return _numbered(text, 0)
+    """Moves name (row, column), from 0 at the top left. Some texts begin with the player who looks."""
+    return _numbered(re.sub(r"^P\d ", "", text), 0)
 
 
 def from_one(text: str, game: Any, player: int | None) -> str:
@@ -84,6 +84,45 @@ def go(text: str, game: Any, player: int | None) -> str:
     rows = [re.sub(r"^( *\d+ |   )(\S+)$", lambda row: row[1] + " ".join(row[2]), line) for line in board.split("\n")]
     last = [f"X is Black, O is White, + is empty.{f' Komi {float(komi[1]):g}.' if komi else ''}"]
     return "\n".join([*rows, *last])
+
+
+def stones(text: str, game: Any, player: int | None) -> str:
+    """Phantom Go: the same board, without a line for programs."""
+    return re.sub(r"(?m)^( *\d+ |   )(\S+)$", lambda row: row[1] + " ".join(row[2]), text)
+
+
+def points(text: str, game: Any, player: int | None) -> str:
+    """Backgammon, with the points as the player counts them: from the other side for the second one."""
+    lines = [line for line in text.strip().split("\n") if not line.startswith("Turn")]
+    first = next(n for n, line in enumerate(lines) if line.startswith("+"))
+    last = next(n for n, line in enumerate(lines) if n > first and line.startswith("+"))
+    near, far = list(range(12, 0, -1)), list(range(13, 25))
+    above, below = (far, near) if player == 1 else (near, far)
+    board = [_with_bar([*line[1:7], *line[8:14]]) for line in lines[first + 1 : last]]
+    found = dict(line.split(":", 1) for line in lines[last + 1 :] if ":" in line)
+    off = found["Scores, X"].split(", O:")[0].strip(), found["Scores, X"].rpartition(":")[2].strip()
+    return "\n".join([
+        _with_bar([str(n) for n in above]), *board, _with_bar([str(n) for n in below]),
+        f"Points are numbered as {'o' if player == 1 else 'x'} counts them.",
+        f"Dice: {' '.join(found['Dice'].strip()) or 'not rolled'}. On the bar: {found['Bar'].strip() or 'nothing'}. "
+        f"Borne off: x {off[0]}, o {off[1]}.",
+    ])  # fmt: skip
+
+
+def _with_bar(cells: Sequence[str]) -> str:
+    named = [f"{cell:>2}" for cell in cells]
+    return f"{' '.join(named[:6])} | {' '.join(named[6:])}"
+
+
+def goals(text: str, game: Any, player: int | None) -> str:
+    """Pathfinding: the library shows the players and not where they want to go; that is in its grid."""
+    grid = str(game.get_parameters()["grid"]).strip().split("\n")
+    rows = zip(text.strip().split("\n"), grid, strict=True)
+    return "\n".join("".join(_goal(*cell) for cell in zip(shown, drawn, strict=True)) for shown, drawn in rows)
+
+
+def _goal(shown: str, drawn: str) -> str:
+    return drawn if drawn.islower() and shown == "." else shown
 
 
 def fen(text: str, game: Any, player: int | None) -> str:

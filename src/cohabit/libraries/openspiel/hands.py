@@ -8,8 +8,7 @@ import re
 from string import ascii_lowercase
 from typing import Any
 
-KUHN_CARDS = "JQKA"
-LEDUC_CARDS = "JQKA"
+RANKS = "JQKA"
 PLAYING_CARDS = 0x1F0A0
 """Unicode: the suits of sixteen each are spades, hearts, diamonds, clubs; a suit's first card is the ace."""
 CARD_NAMES = "?A23456789TJCQK"
@@ -40,9 +39,12 @@ def kuhn(text: str, game: Any, player: int | None) -> str:
 
 
 def _kuhn_card(card: int, game: Any) -> str:
-    """Three cards are jack, queen and king; with more players there are more, and they are numbers."""
-    count = game.num_players() + 1
-    return f"{KUHN_CARDS[card]} (J < Q < K)" if count == 3 else f"{card} (of 0 to {count - 1})"
+    return _rank(card, game.num_players() + 1)
+
+
+def _rank(rank: int, count: int) -> str:
+    """Three ranks are jack, queen and king, a fourth is the ace; if there are more, they are numbers."""
+    return f"{RANKS[rank]} ({' < '.join(RANKS[:count])})" if count <= len(RANKS) else f"{rank} (of 0 to {count - 1})"
 
 
 def leduc(text: str, game: Any, player: int | None) -> str:
@@ -62,10 +64,8 @@ def leduc(text: str, game: Any, player: int | None) -> str:
 
 def _leduc_card(card: str, game: Any) -> str:
     """Two cards of each rank follow each other."""
-    ranks = game.num_players() + 1
     alike = bool(game.get_parameters().get("suit_isomorphism"))
-    rank = int(card) if alike else int(card) // 2
-    return f"{LEDUC_CARDS[rank]} (J < Q < K)" if ranks == 3 else f"rank {rank} (of 0 to {ranks - 1})"
+    return _rank(int(card) if alike else int(card) // 2, game.num_players() + 1)
 
 
 def _each(numbers: str) -> str:
@@ -160,8 +160,59 @@ def deep_sea(text: str, game: Any, player: int | None) -> str:
 
 
 def prizes(text: str, game: Any, player: int | None) -> str:
-    """Goofspiel, without a line that has numbers in it without spaces."""
-    return "\n".join(line for line in text.split("\n") if not line.startswith("Remaining Point Cards"))
+    """Goofspiel, without a line that has numbers in it without spaces. Nobody wins a tie; it counts as player -3."""
+    lines = [line.strip() for line in text.split("\n") if line and not line.startswith("Remaining Point Cards")]
+    return "\n".join(_told(line) for line in lines)
+
+
+def _told(line: str) -> str:
+    name, _, numbers = line.partition(":")
+    if name == "Win sequence":
+        winners = [f"player{n}" if int(n) >= 0 else "nobody" for n in numbers.split()]
+        return f"Rounds were won by: {', '.join(winners) or 'nobody yet'}."
+    if name == "Points":
+        return f"Points: {_each(numbers)}."
+    return re.sub(r"^P(\d+) hand: ", r"Cards of player\1: ", line)
+
+
+def hanabi(text: str, game: Any, player: int | None) -> str:
+    """The hands begin with the own one, in which no card is known, then those of the next players."""
+    before, _, rest = text.partition("Hands:\n")
+    hands, _, after = rest.partition("Deck size")
+    lines = [before.strip().replace("Info tokens", "Hints left").replace("Life tokens", "Lives")]
+    for number, hand in enumerate(hands.split("-----\n")):
+        cards = [line.split(" || ") for line in hand.strip().split("\n") if " || " in line]
+        told = (known.split("|") for _, known in cards)
+        lines.append("Your hand:" if not number else f"The hand of player +{number}:")
+        lines += [
+            f"  {place}: {'' if not number else f'{card}, '}hinted {hint}, can be {' '.join(possible)}"
+            for place, ((card, _), (hint, possible)) in enumerate(zip(cards, told, strict=True))
+        ]
+    return "\n".join([*lines, f"Deck size{after}".strip()])
+
+
+def proposals(text: str, game: Any, player: int | None) -> str:
+    """Negotiation."""
+    text = re.sub(r"Agent \d+ util vec", "What one of each kind is worth to you", text)
+    return text.replace("Item pool", "How many there are of each kind of item").replace("Max steps", "Most steps")
+
+
+def signals(text: str, game: Any, player: int | None) -> str:
+    """Tiny Hanabi: the own card, and the payoffs, which the library does not show. The list of moves has the rest."""
+    card = re.search(r":d(\d+)", text)
+    lines = [f"Your card: d{card[1]}." if card else "No card is dealt yet.", "Payoffs, for the cards and moves:"]
+    for dealt in ((one, other) for one in (0, 1) for other in (0, 1)):
+        state = game.new_initial_state()
+        for one in dealt:
+            state.apply_action(one)
+        rows = []
+        for first in state.legal_actions():
+            after = state.child(first)
+            scores = ", ".join(f"{after.child(second).returns()[0]:g}" for second in after.legal_actions())
+            rows.append(f"a{first}: {scores}")
+        lines.append(f"  player0 has d{dealt[0]}, player1 d{dealt[1]}: {'; '.join(rows)}")
+    moves = ", ".join(f"a{move}" for move in range(game.num_distinct_actions()))
+    return "\n".join([*lines, f"A row is the move of player0, with a score for each of player1's: {moves}."])
 
 
 def coins(text: str, game: Any, player: int | None) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
@@ -27,9 +28,17 @@ PREFERRED = re.compile(r"(.*\W)?(pass|fold|stand|stay|stop|none|stop drawing|ski
 """A move that changes little, for a player who does not answer."""
 NOISE = re.compile(
     r"^(Player: \d+ Action: |player=\d+ move=|Pl\d+: |Player \d+ |\[P\d+\]|p\d+:|\d+ - |P\d(?=\()"
-    r"|[xo](?=\(|\d+$|[a-z]\d+$)|[BW] (?=[a-z]\d+$|PASS$))"
+    r"|[xo](?=\(|\d+$|[a-z]\d+$)|[BW] (?=[a-z]\d+$|PASS$)|[XO] (?=From|To|Shoot)|p\d(?=a\d$)"
+    r"|[Cc]hance outcome:? \d+ ?)"
 )
-"""What the library writes before some moves: the player or its mark, or the number of the move."""
+"""What the library writes before some moves: the player or its mark, the number of the move, or that of an outcome."""
+SENTENCE_IN_BRACKETS = re.compile(r"\(([A-Za-z][\w']*:? [^()]*)\)")
+REPEATED = re.compile(
+    r"^(((current|cur|turn|previous) player|player|current turn|turn|extra turn|repeated move):? *[-*\w]+"
+    r"|non-terminal|terminal\..*)$\n?",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Lines of the library that say whose turn it is, as the room does, or that the game is or is not over."""
 Move = Annotated[str, Range(doc="the move, as the list of legal actions writes it")]
 
 
@@ -57,7 +66,9 @@ def as_action(move: str) -> Action:
 
 @lru_cache(4096)
 def _in_words(step: str) -> str:
-    return NOISE.sub("", step).strip(" ;")
+    words = NOISE.sub("", step).strip(" ;,")
+    inside = SENTENCE_IN_BRACKETS.fullmatch(words)
+    return inside[1] if inside else words
 
 
 class SpielWorld(World):
@@ -87,7 +98,9 @@ class SpielWorld(World):
         self.turns = 0
         self.awaited = self.state.current_player()
         self.chosen: dict[SeatId, str] = {}  # pace rounds: moves that are made when everybody has chosen
+        self.round: list[str] = []  # what was just played, if everybody may know it
         self._moves: dict[int, dict[str, int]] = {}  # by player: the legal moves
+        self._listed: dict[int, list[Action]] = {}
 
     def load_game(self, seed: int) -> Any:
         """The game. One that draws random numbers itself is a new one each time: it draws others for its next state."""
@@ -131,7 +144,7 @@ class SpielWorld(World):
             self.log.append((mover, self._words(mover, step)))
             state.apply_action(step)
         self.steps.append(step)
-        self._moves = {}
+        self._moves, self._listed = {}, {}
         self._count_turn(state.current_player())
 
     def _count_turn(self, now: int) -> None:
@@ -189,7 +202,18 @@ class SpielWorld(World):
     def legal(self, seat: Seat) -> Sequence[Action]:
         if seat.id not in self.to_move():
             return ()
-        return [*map(as_action, self.legal_moves(self.players[seat.id]))]
+        player = self.players[seat.id]
+        if player not in self._listed:
+            self._listed[player] = [as_action(words) for words in self.legal_moves(player) if self._is_own(player, words)]
+        return self._listed[player]
+
+    def _is_own(self, player: int, words: str) -> bool:
+        """False: a move does the same as the one it is named after, such as one for each order of two dice."""
+        named, number, _ = words.rpartition(" #")
+        if not number or self.hides or self.pace == "rounds":
+            return True
+        moves = self.legal_moves(player)
+        return named not in moves or str(self.state.child(moves[words])) != str(self.state.child(moves[named]))
 
     @action(preconditions=["It is your turn", "The move is legal"])
     def play(self, by: Seat, move: Move) -> Outcome:
@@ -211,7 +235,8 @@ class SpielWorld(World):
         legal = self.legal_moves(self.players[by.id])
         if move in legal:
             return move
-        near = [words for words in legal if _plain(words) == _plain(move)]
+        wanted = _plain(move)
+        near = [words for words in legal if wanted in (_plain(words), _plain(words.rpartition(": ")[2]))]
         if len(near) == 1:
             return near[0]
         some = ", ".join(list(legal)[:MOVES_SHOWN])
@@ -243,9 +268,8 @@ class SpielWorld(World):
         self._apply(steps if state.is_simultaneous_node() else steps[0])
         made = self.log[said:]
         self._let_chance_act()
-        if not self._moves_are_open:
-            return ()
-        return [Told(f"{self.seats[player].name} plays {words}") for player, words in made]
+        self.round = [f"{self.seats[player].name} plays {words}" for player, words in made if self._moves_are_open]
+        return [*map(Told, self.round)]
 
     def _step(self, player: int) -> int:
         """What a player does in this round. Who has chosen nothing does something harmless."""
@@ -254,6 +278,8 @@ class SpielWorld(World):
         return legal[words if words is not None else self._harmless(player)] if legal else 0
 
     def outcome(self, seat: Seat) -> Outcome | None:
+        if self.round:
+            return Outcome(f"{'; '.join(self.round)}.")
         player = self.players[seat.id]
         made = next((words for by, words in reversed(self.log) if by == player), None)
         return Outcome(f"You played {made}.") if made is not None else None
@@ -285,18 +311,17 @@ class SpielWorld(World):
         everything = eye.sees == "all"
         shown = self._shown(None if everything else player, everything)
         is_readable = everything and self.hides  # the library's own text is made for those who see everything
-        parts = [shown.strip("\n") if is_readable else self._readable(shown, player)] if shown else []
-        if everything and self.chosen:
-            parts.append("Chosen: " + ", ".join(f"{seat} {words}" for seat, words in self.chosen.items()))
-        parts += filter(None, [self._last_moves(player, everything), self._about_viewer(eye, player)])
+        board = shown.strip("\n") if is_readable or not shown else self._readable(shown, player)
+        parts = [board, self._last_moves(player, everything), self._about_choice(eye), self._about_viewer(eye, player)]
         status: dict[str, Any] = {"you": eye.seat} if eye.seat else {}
-        if shown and parts[0] != shown.strip("\n"):
+        if board != shown.strip("\n"):
             status["position"] = shown
         if self.state.is_terminal():
             status["returns"] = self._scores()
         if everything and self.chosen:
             status["chosen"] = dict(self.chosen)
-        return Observation(text="\n\n".join(parts), status=status, step=self.turns, text_says_all=True)
+        text = "\n\n".join(filter(None, parts))
+        return Observation(text=text, status=status, step=self.turns, text_says_all=True)
 
     def _shown(self, player: int | None, everything: bool) -> str:
         """The library's own text for one player, or for somebody who sees everything or what is public."""
@@ -317,21 +342,25 @@ class SpielWorld(World):
 
     def _readable(self, shown: str, player: int | None) -> str:
         reader = self.about.reader
-        if not reader:
-            return shown.strip("\n")
-        module = boards if hasattr(boards, reader) else hands
-        try:
-            return str(getattr(module, reader)(shown, self.game, player)).strip("\n")
-        except (ValueError, IndexError, KeyError, AttributeError):  # a parameter can change the form of the text
-            return shown.strip("\n")
+        if reader:
+            module = boards if hasattr(boards, reader) else hands
+            # A parameter can change the form of the text.
+            with suppress(ValueError, IndexError, KeyError, AttributeError):
+                shown = str(getattr(module, reader)(shown, self.game, player))
+        return REPEATED.sub("", shown).strip("\n")
 
     def _last_moves(self, player: int | None, everything: bool) -> str:
         if everything or self._moves_are_open:
             seen = [(by, words) for by, words in self.log if by >= 0 or everything or not self.hides]
-            names = [f"{self.seats[by].id} {words}" if by >= 0 else words for by, words in seen[-MOVES_SHOWN:]]
+            names = [f"{self.seats[by].id} {words}" if by >= 0 else words for by, words in seen if words][-MOVES_SHOWN:]
             return f"Last moves: {'; '.join(names)}" if names else ""
         own = [words for by, words in self.log if by == player][-MOVES_SHOWN:]
         return f"Your last moves: {'; '.join(own)}" if own and player is not None else ""
+
+    def _about_choice(self, eye: Eye) -> str:
+        if eye.sees == "all" and self.chosen:
+            return "Chosen: " + ", ".join(f"{seat} {words}" for seat, words in self.chosen.items())
+        return f"You chose {self.chosen[eye.seat]} for this round." if eye.seat in self.chosen else ""
 
     def _about_viewer(self, eye: Eye, player: int | None) -> str:
         if not self.state.is_terminal():
@@ -341,4 +370,4 @@ class SpielWorld(World):
 
 
 def _plain(words: str) -> str:
-    return re.sub(r"[\s()]+", "", words).lower()
+    return re.sub(r"[\s()\[\]]+", "", words).lower()
