@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from jericho import FrotzEnv
 
@@ -76,6 +76,10 @@ class Jericho:
         )
 
 
+def _is_thing(word: Any) -> bool:
+    return word.is_noun and not (word.is_verb or word.is_prep) and len(word.word) > 2
+
+
 class Adventure(ReplayedWorld):
     """A story, for one player."""
 
@@ -86,7 +90,7 @@ class Adventure(ReplayedWorld):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of stories whose score Jericho cannot read: it is in the status line
             self._story = FrotzEnv(self.path, seed=Stream(seed, "story").between(1, 30_000))
-        nouns = {word.word for word in self._story.get_dictionary() if not word.is_verb and len(word.word) > 2}
+        nouns = {word.word for word in self._story.get_dictionary() if _is_thing(word)}
         self._nouns = sorted(nouns - FILE_COMMANDS)
         self._place, self._score, self._is_over = "", 0, False
         self._read(self._story.reset()[0])

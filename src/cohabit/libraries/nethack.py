@@ -73,7 +73,13 @@ class NetHackWorld(EnvironmentWorld):
 
     def tell(self, move: str, before: Any, reward: float) -> Outcome:
         over = "" if self.to_move() else self._end()
-        return Outcome(" ".join(part for part in (self.message, over) if part))
+        return Outcome(" ".join(part for part in (self.message.strip() or self._moved(before), over) if part))
+
+    def _moved(self, before: Any) -> str:
+        """What came of a key about which the game says nothing."""
+        (was_row, was_column), (row, column) = before["tty_cursor"].tolist(), self.seen["tty_cursor"].tolist()
+        now = "still" if (was_row, was_column) == (row, column) else "now"
+        return f"The cursor is {now} in row {row}, column {column + 1}."
 
     def _end(self) -> str:
         how = str(getattr(self.info.get("end_status"), "name", "")).replace("_", " ").lower()

@@ -7,7 +7,7 @@ inside something that is closed.
 
 import re
 import threading  # cohabit: ok, for a lock
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -105,10 +105,10 @@ class Adventure(ReplayedWorld):
     def make(self, move: str) -> str:
         before = self._progress.score
         self._progress.update(self._commands()[move])
-        self._said = _examined(self._game, move) or f"Done: {move}."
+        self._said = _examined(self._game, move) or ("" if move in ONLY_LOOKING else f"Done: {move}.")
         if (more := self._progress.score - before) > 0:
             self._said += f" Your score goes up by {more}."
-        return self._said
+        return self._said or "\n".join(_Place(self._game, self._progress.state).sentences())
 
     def _commands(self) -> dict[str, Any]:
         """The actions that are possible now, by the words for them."""
@@ -122,8 +122,9 @@ class Adventure(ReplayedWorld):
         wanted = " ".join(words.lower().split())
         possible = self._commands()
         if wanted not in possible:
-            near = nearest(wanted[:80], list(possible), 3)
-            raise GameRejected(f"that is not possible here{'; perhaps: ' if near else ''}{', '.join(near)}")
+            near = nearest(wanted[:80], list(possible), 3) or _with_words_of(wanted[:80], possible)
+            what = f"perhaps: {', '.join(near)}" if near else "the list of legal actions has what is"
+            raise GameRejected(f"that is not possible here; {what}")
         return Outcome(self.do(wanted))
 
     def to_move(self) -> Sequence[SeatId]:
@@ -156,6 +157,12 @@ class Adventure(ReplayedWorld):
 
     def standings(self) -> Sequence[Standing]:
         return [Standing(seat, seat, self._progress.score) for seat in self._order]
+
+
+def _with_words_of(wanted: str, possible: Iterable[str]) -> list[str]:
+    """The commands that have every word of another one."""
+    words = set(wanted.split())
+    return [command for command in possible if words <= {*command.split()}][:3]
 
 
 class _Place:

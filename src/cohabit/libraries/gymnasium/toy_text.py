@@ -108,7 +108,7 @@ class Taxi(ToyWorld):
         return int(row), int(column)
 
     def moved(self, move: str, before: Any, reward: float) -> str:
-        was, now = (self.toy.decode(state) for state in (before, self.seen))
+        was, now = (tuple(self.toy.decode(state)) for state in (before, self.seen))
         if move in ("pick_up", "drop_off") and was == now:
             return "That is not possible here, and costs 10."
         if move == "pick_up":

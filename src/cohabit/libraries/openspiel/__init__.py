@@ -118,7 +118,7 @@ def _text(spec: WorldSpec, name: GameName, about: About) -> str:
     lines = [
         f"{spec.title}. {about.rules}".strip(),
         f"{how}Give a move as it is written in the list of legal actions: play(move).",
-        about.cannot,
+        about.cannot if about.redraws else "",  # that leaks are not tested is not for players
         f"The game {name.game} of OpenSpiel; its players are numbered from 0, in the order of the seats.",
     ]
     return "\n\n".join(filter(None, lines))

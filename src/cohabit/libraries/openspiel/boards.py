@@ -101,11 +101,11 @@ def points(text: str, game: Any, player: int | None) -> str:
     board = [_with_bar([*line[1:7], *line[8:14]]) for line in lines[first + 1 : last]]
     found = dict(line.split(":", 1) for line in lines[last + 1 :] if ":" in line)
     off = found["Scores, X"].split(", O:")[0].strip(), found["Scores, X"].rpartition(":")[2].strip()
+    dice, bar = " ".join(found["Dice"].strip()), found["Bar"].strip()
     return "\n".join([
         _with_bar([str(n) for n in above]), *board, _with_bar([str(n) for n in below]),
         f"Points are numbered as {'o' if player == 1 else 'x'} counts them.",
-        f"Dice: {' '.join(found['Dice'].strip()) or 'not rolled'}. On the bar: {found['Bar'].strip() or 'nothing'}. "
-        f"Borne off: x {off[0]}, o {off[1]}.",
+        f"Dice: {dice or 'not rolled'}. On the bar: {bar or 'nothing'}. Borne off: x {off[0]}, o {off[1]}.",
     ])  # fmt: skip
 
 

@@ -204,7 +204,9 @@ class SpielWorld(World):
             return ()
         player = self.players[seat.id]
         if player not in self._listed:
-            self._listed[player] = [as_action(words) for words in self.legal_moves(player) if self._is_own(player, words)]
+            self._listed[player] = [
+                as_action(words) for words in self.legal_moves(player) if self._is_own(player, words)
+            ]
         return self._listed[player]
 
     def _is_own(self, player: int, words: str) -> bool:

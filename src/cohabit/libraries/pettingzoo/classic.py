@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from cohabit.libraries.openspiel import hands
 from cohabit.libraries.pettingzoo.words import Words
 from cohabit.model.stream import Stream
 
@@ -144,9 +145,9 @@ class Hanabi(Words):
             return str(state)
         shown = str(state.observation_string(players.index(agent or players[0])))
         if agent is not None:
-            return f"{shown}\nYour own hand is the one whose cards are XX; behind the bar is what hints leave possible."
-        before, _, hands = shown.partition("Hands:\n")
-        return before + hands[hands.index("Deck size") :]
+            return hands.hanabi(shown, None, None)
+        before, _, rest = shown.partition("Hands:\n")
+        return before + rest[rest.index("Deck size") :]
 
 
 def _hand(player: Any) -> list[Any]:

@@ -112,10 +112,10 @@ class AgentsWorld(ReplayedWorld):
             totals = ", ".join(f"{seat} {total:g}" for seat, total in self.returns().items())
             lines.append(f"The game is over. Totals: {totals}.")
         else:
-            lines.append(self.whose_turn(eye))
+            lines += filter(None, [self.about_choice(eye)])
         status = {"position": shown, "to_move": list(self.to_move())}
         return Observation(text="\n".join(lines), status=status, step=len(self.last_moves), text_says_all=True)
 
-    def whose_turn(self, eye: Eye) -> str:
-        moving = self.to_move()
-        return "It is your turn." if eye.seat in moving else f"It is the turn of {', '.join(moving)}."
+    def about_choice(self, eye: Eye) -> str:
+        """Rounds: what was chosen already."""
+        return ""

@@ -74,7 +74,7 @@ class PettingZoo:
             seat_names=tuple(first.possible_agents), open_information=not game.hidden and not game.rounds,
             deals_once=game.hidden,
         )  # fmt: skip
-        return _class(base, spec, make, words, " ".join(filter(None, [game.rules, game.cannot])))
+        return _class(base, spec, make, words, game.rules)
 
 
 def _made(name: GameName, module: str, maker: str) -> Callable[..., Any]:

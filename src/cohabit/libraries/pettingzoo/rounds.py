@@ -18,6 +18,7 @@ class RoundsWorld(AgentsWorld):
     def begin(self, seed: int, seats: Sequence[Seat]) -> None:
         self.pending: dict[str, Any] = {}
         self.results: dict[str, str] = {}  # of the last round, for each agent alone
+        self.rounds = 0
         super().begin(seed, seats)
 
     def start(self, seed: int) -> None:
@@ -44,7 +45,9 @@ class RoundsWorld(AgentsWorld):
             seen, rewards, *_ = self.env.step(moves)
             self.words.seen(self.env, seen)
             own = {a: self.words.name(self.env, a, m) for a, m in self.pending.items()}
-        self.results = {a: f"You played {own[a]}. Reward: {float(rewards.get(a, 0)):g}." for a in own}
+        made = {a: "; ".join(sorted(names)) if self.words.shows_choices else f"You played {own[a]}" for a in own}
+        self.results = {a: f"{made[a]}. Reward: {float(rewards.get(a, 0)):g}." for a in own}
+        self.rounds += 1
         self.earn(rewards)
         if self.words.shows_choices:
             self.last_moves += sorted(names)
@@ -76,13 +79,12 @@ class RoundsWorld(AgentsWorld):
         found = self.results.get(self.agent_of(seat.id) or "")
         return None if found is None else Outcome(found)
 
-    def whose_turn(self, eye: Eye) -> str:
+    def about_choice(self, eye: Eye) -> str:
         agent = self.agent_of(eye.seat)
         shown = [each for each in self.pending if each == agent or eye.sees == "all"]
         chosen = [f"{self.seat_of(each).id} chose {self.words.name(self.env, each, self.pending[each])}."
                   for each in shown]  # fmt: skip
-        waiting = "Choose a move." if eye.seat in self.to_move() else "The round ends when all have chosen."
-        return " ".join([*chosen, waiting])
+        return " ".join([f"Round {self.rounds + 1}.", *chosen])
 
     def resample(self, eye: Eye, stream: Stream) -> None:
         if eye.sees != "all" and self.pending:

@@ -44,7 +44,11 @@ class TurnsWorld(AgentsWorld):
         """Make a move, by its name."""
         agent = self.env.agent_selection
         self.do(self.chosen(agent, move))
-        return Outcome(f"You played {move}.", public=f"{by.name or by.id} has moved.")
+        return Outcome(f"You played {move}.", public=f"{by.name or by.id}{self._told()}.")
+
+    def _told(self) -> str:
+        """What everybody may know of the last move."""
+        return self.last_moves[-1].partition(" ")[2]
 
     def skip(self, seat: Seat) -> Outcome:
         self.do(self.words.fallback(self.choices(self.env.agent_selection)))

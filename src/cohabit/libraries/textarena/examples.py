@@ -29,6 +29,12 @@ def _choices(choice: str) -> list[str]:
     return choice.split("|")
 
 
+def is_distinct(move: str) -> bool:
+    """Whether no part of a move comes twice."""
+    parts = re.findall(r"\w+", move)
+    return len(set(parts)) == len(parts)
+
+
 def moves_in(heard: Sequence[Message]) -> list[str]:
     """The moves in the newest text of the game that names any; the oldest one is the rules."""
     for message in reversed(heard):

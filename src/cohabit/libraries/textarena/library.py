@@ -76,7 +76,8 @@ def _world(name: GameName, family: Family, options: Mapping[str, Any]) -> type[W
     bases = (base,) if spec.open_information else (WithSecrets, base)
     raw = f"{name.game}-raw"
     attributes = {"spec": spec, "family": family, "game_id": raw if raw in ENV_REGISTRY else name.game}
-    attributes |= {"options": options, "keys": _arrows(family.moves), "__doc__": family.about}
+    patterns = family.levels.get(_level(name.game), family.moves)
+    attributes |= {"options": options, "patterns": patterns, "keys": _arrows(patterns), "__doc__": family.about}
     return type(base.__name__, bases, attributes)
 
 
@@ -96,8 +97,12 @@ def _listed(name: str, family: Family, kind: str) -> Listed:
 
 
 def _title(name: str, family: Family) -> str:
-    level = name.partition(LEVEL)[2].strip("-").replace("-", " ")
+    level = _level(name).replace("-", " ")
     return f"{family.title} ({level})" if level else family.title
+
+
+def _level(name: str) -> str:
+    return name.partition(LEVEL)[2].strip("-")
 
 
 def _first(ids: Mapping[str, str], family: str) -> str:

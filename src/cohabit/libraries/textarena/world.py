@@ -29,6 +29,8 @@ class Family(Struct, frozen=True):
     information: str  # open: nothing is hidden; luck: only what will be drawn; hidden: seats see different things
     talks: bool = False  # players talk freely; else they name moves
     moves: tuple[str, ...] = ()  # patterns of moves, where the texts of the game name too few
+    distinct: bool = False  # the parts of such a move differ from each other
+    levels: Mapping[str, tuple[str, ...]] = {}  # patterns of moves by level, where they are others
     cannot: str = ""
 
 
@@ -38,6 +40,7 @@ class TextArenaWorld(ReplayedWorld):
     family: ClassVar[Family]
     game_id: ClassVar[str]
     options: ClassVar[Mapping[str, Any]]
+    patterns: ClassVar[Sequence[str]]  # of moves
 
     # -- the game ---------------------------------------------------------------------------------------
     def begin(self, seed: int, seats: Sequence[Seat]) -> None:
@@ -112,7 +115,9 @@ class TextArenaWorld(ReplayedWorld):
 
     def _examples(self, seat: Seat) -> list[str]:
         heard = self._heard(Eye(seat.id, "own"))
-        patterns = [move for pattern in self.family.moves for move in examples.expanded(pattern)]
+        patterns = [move for pattern in self.patterns for move in examples.expanded(pattern)]
+        if self.family.distinct:
+            patterns = [move for move in patterns if examples.is_distinct(move)]
         noted = examples.named(self.game.valid_moves) if self.family.information == "open" else []
         moves = [*(noted or patterns or examples.moves_in(heard)), *(PHRASES if self.family.talks else ())]
         return examples.some(moves, self.tried, self.game.moves) or moves or list(PHRASES)
@@ -122,7 +127,7 @@ class TextArenaWorld(ReplayedWorld):
         family = self.family
         how = "Write what you say with say(text)." if family.talks else "Write your move with play(move)."
         errors = "Invalid moves are counted: the reply says how many you may make in a row."
-        return " ".join(filter(None, [f"{family.title}, of TextArena.", family.about, how, errors, family.cannot]))
+        return " ".join([f"{family.title}, of TextArena.", family.about, how, errors])
 
     def observe(self, eye: Eye) -> Observation:
         heard, player = self._heard(eye), self._player(eye.seat)
@@ -144,16 +149,14 @@ class TextArenaWorld(ReplayedWorld):
 
     def _lines(self, heard: Sequence[Message], player: int | None, to_move: int | None) -> Iterator[str]:
         yield self.family.title + (f" – you are {views.player_name(player)}." if player is not None else "")
-        yield from views.rules(heard)
+        yield from ["What you were told at the start:" if player is not None else "The rules:", *views.rules(heard)]
         yield from ["", "What happened:", *(views.history(heard, player) or ["(nothing yet)"]), ""]
         if to_move is None:
             reason = views.quoted(self.game.reason(player or 0))
             rewards = ", ".join(f"{views.player_name(p)} {r:g}" for p, r in self.game.rewards.items())
             yield f"The game is over: {reason}. Rewards: {rewards or 'none'}."
         elif player == to_move:
-            yield f"It is your turn. {self._may_err()}"
-        else:
-            yield f"It is the turn of {views.player_name(to_move)}."
+            yield self._may_err()
 
     def _may_err(self) -> str:
         left = self.game.errors_left
