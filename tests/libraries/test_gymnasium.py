@@ -158,6 +158,13 @@ def test_taxi_lists_only_moves_that_have_an_effect() -> None:
     assert world.seen != before
 
 
+def test_a_passenger_does_not_get_in_where_there_is_none_and_a_wall_is_named() -> None:
+    world = begun("gymnasium:Taxi-v4") if "Taxi-v4" in gymnasium.registry else begun("gymnasium:Taxi-v3")
+    assert act(world, "pick_up").message == "That is not possible here, and costs 10."
+    told = [act(world, "north").message for _ in range(6)]
+    assert told[-1] == "A wall is in the way."
+
+
 # -- environments of one's own --------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "move", "wrong"),

@@ -1,5 +1,6 @@
 """NetHack and MiniHack."""
 
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -63,6 +64,14 @@ def test_the_screen_begins_with_the_message_and_has_status_and_inventory() -> No
     assert "Dlvl:1" in text
     assert "a - " in text
     assert world.observe(Eye()).status["hit_points"] > 0
+
+
+def test_every_key_is_answered_also_if_the_game_says_nothing() -> None:
+    world = begun("nethack:MiniHack-Room-5x5-v0")
+    run = world.actions()[0].run
+    told = [run(ME, key=key).message for key in ("southeast", "northwest", "east", "west") if world.to_move()]
+    assert all(told)
+    assert any(re.fullmatch(r"The cursor is now in row \d+, column \d+\.", each) for each in told)
 
 
 def test_keys_have_names_and_others_are_refused() -> None:

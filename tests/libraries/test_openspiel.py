@@ -1,6 +1,7 @@
 """The games of OpenSpiel as worlds."""
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -29,6 +30,12 @@ def seats(world: World) -> list[Seat]:
 def play(world: World, seat: str, move: str) -> str:
     done = next(action for action in world.actions() if action.name == "play")
     return str(done.run(Seat(seat, seat), move=move).public)
+
+
+def send(world: World, seat: str, move: str) -> str:
+    """What the player is told."""
+    done = next(action for action in world.actions() if action.name == "play")
+    return str(done.run(Seat(seat, seat), move=move).message)
 
 
 def moves(world: World, seat: str) -> list[str]:
@@ -129,6 +136,95 @@ def test_a_move_may_be_written_with_other_spaces_and_letters_and_a_wrong_one_say
     with pytest.raises(GameRejected, match="wait until it is your turn"):
         play(world, "x", "(1,1)")
     assert world.snapshot() == before
+
+
+def test_a_move_may_be_named_without_the_words_before_it_and_its_brackets() -> None:
+    world = opened("goofspiel")
+    assert send(world, "player0", "13") == "You chose Bid: 13."
+    assert send(opened("blotto"), "player0", "0,5,5") == "You chose [0,5,5]."
+    with pytest.raises(GameRejected, match="choose one of"):
+        play(world, "player1", "14")
+
+
+def test_a_move_is_listed_once_though_the_library_has_it_for_each_order_of_the_dice() -> None:
+    world: Any = opened("backgammon")
+    repeated = 0
+    for _ in range(40):
+        (seat,) = world.to_move()
+        every, listed = world.legal_moves(world.players[seat]), moves(world, seat)
+        repeated += len(every) - len(listed)
+        results = {str(world.state.child(every[words])) for words in listed}
+        assert results == {str(world.state.child(step)) for step in every.values()}
+        play(world, seat, listed[-1])
+    assert repeated > 40
+
+
+def test_the_points_of_backgammon_are_numbered_as_the_player_counts_them() -> None:
+    world: Any = opened("backgammon")
+    near = "12 11 10  9  8  7 |  6  5  4  3  2  1"
+    for seat, mark in (("x", "x"), ("o", "o")):
+        lines = world.observe(own(seat)).text.split("\n")
+        row = lines.index(near)
+        on_eight = lines[row + 1 if row == 0 else row - 1].replace("|", "").split()[4]
+        assert on_eight == mark  # each begins with three checkers on its point 8
+    assert "Dice: " in lines[14]
+
+
+def test_a_text_says_whose_turn_it_is_and_that_the_game_goes_on_nowhere_because_the_room_does() -> None:
+    games = ["blotto", "gin_rummy", "pig", "go_fish", "lines_of_action", "hanabi", "maedn", "negotiation", "blackjack"]
+    texts = []
+    for game in games:
+        world: Any = opened(game)
+        assert world.kind.short_name == game
+        play_at_random(world, 2, 3)
+        texts += [(game, line) for seat in world.players for line in world.observe(own(seat)).text.split("\n")]
+    assert len(texts) > 60
+    wrong = re.compile(r"(current|cur|previous) ?(player|turn)|^turn:|repeated move|terminal|outcome", re.IGNORECASE)
+    assert not [found for found in texts if wrong.search(found[1])]
+
+
+def test_a_player_of_hanabi_reads_the_cards_of_others_and_what_is_known_of_its_own() -> None:
+    world = opened("hanabi")
+    hints = [move for move in moves(world, "player0") if "color" in move]
+    told = send(world, "player0", hints[0])
+    assert told == f"You play {hints[0]}."
+    mine, theirs = (world.observe(own(seat)).text for seat in ("player1", "player0"))
+    colour = hints[0][-1]
+    assert f"hinted {colour}X, can be {colour} 1 2 3 4 5" in mine.partition("The hand of player +1:")[0]
+    assert re.search(rf"  \d: {colour}\d, hinted {colour}X", theirs.partition("The hand of player +1:")[2])
+
+
+def test_the_last_one_to_choose_in_a_round_is_told_what_everybody_played() -> None:
+    world = opened("goofspiel")
+    send(world, "player0", "Bid: 3")
+    assert "You chose Bid: 3 for this round." in world.observe(own("player0")).text
+    assert "Bid: 3" not in world.observe(own("player1")).text
+    send(world, "player1", "Bid: 7")
+    world.resolve()
+    outcome = world.outcome(Seat("player1", "player1"))
+    assert outcome is not None
+    assert outcome.message == "player0 plays Bid: 3; player1 plays Bid: 7."
+    assert "Rounds were won by: player1." in world.observe(own("player0")).text
+
+
+def test_a_player_who_stays_to_move_is_told_so() -> None:
+    world = opened("phantom_ttt")
+    assert send(world, "x", "(1,1)") == "You play (1,1)."
+    assert send(world, "o", "(1,1)") == "You play (1,1). It is still your turn."
+
+
+def test_the_goal_of_a_walk_is_on_its_grid_and_the_game_ends_there() -> None:
+    world = opened("pathfinding")
+    assert world.observe(own("player0")).text.startswith("A.*..**\n")
+    for move in ("Up", "Left", "Left", "Down", "Left", "Left", "Left", "Up", "Up"):
+        send(world, "player0", move)
+        world.resolve()
+    text = world.observe(own("player0")).text
+    assert (world.is_over(), text[0]) == (True, "0")
+
+
+def test_every_card_of_leduc_poker_for_three_has_a_name() -> None:
+    assert "(J < Q < K < A)" in opened("leduc_poker(players=3)").observe(own("player0")).text
 
 
 def test_a_player_sees_its_own_card_and_a_spectator_none() -> None:

@@ -105,6 +105,20 @@ def test_two_boards_of_go_of_different_sizes_do_not_disturb_each_other() -> None
     assert len(large.legal(seats[1]) or ()) == 9 * 9 - 3 + 1
 
 
+def test_everybody_hears_which_move_was_made_and_a_round_ends_with_what_all_chose() -> None:
+    world, (one, other) = started("pettingzoo:connect_four_v3")
+    play = world.actions()[0].run
+    assert play(one, move="column 4").public == "player_0 plays column 4."
+    world, (one, other) = started("pettingzoo:rps_v2")
+    play = world.actions()[0].run
+    play(one, move="rock"), play(other, move="paper")
+    world.resolve()
+    outcome = world.outcome(one)
+    assert outcome is not None
+    assert outcome.message == "player_0 rock; player_1 paper. Reward: -1."
+    assert "Round 2." in world.observe(Eye(one.id, "own")).text
+
+
 def test_an_impossible_move_is_refused_with_possible_ones() -> None:
     world, seats = started("pettingzoo:tictactoe_v3")
     with pytest.raises(GameRejected, match="possible moves: row 1 column 1"):

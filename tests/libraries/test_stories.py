@@ -28,6 +28,22 @@ def test_a_game_that_textworld_makes_keeps_the_contract(source: str) -> None:
     assert survey(source) == read_results("textworld").games[source]
 
 
+def test_a_command_that_is_not_possible_is_answered_with_those_that_have_its_words() -> None:
+    play = Play("textworld:coin_collector", 1, wild=False)
+    with pytest.raises(GameRejected, match=r"not possible here; perhaps: go \w+"):
+        say(play, "go")
+    with pytest.raises(GameRejected, match="the list of legal actions has what is"):
+        say(play, "dance on the table")
+    assert say(play, "look").startswith("You are in the ")
+
+
+def test_examples_of_commands_name_things_and_no_prepositions() -> None:
+    play = Play(STORY, 1, wild=False)
+    examples = {action.parameters["words"] for action in play.room.world.legal(play.room.state.seats[0]) or ()}
+    assert "take driftwood" in examples
+    assert "take about" not in examples
+
+
 def test_a_story_is_played_to_its_end_and_its_score_counts() -> None:
     play = Play(STORY, 1, wild=False)
     said = [say(play, words) for words in SOLUTION]

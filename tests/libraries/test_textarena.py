@@ -177,6 +177,33 @@ def test_a_spectator_of_a_game_with_secrets_reads_what_is_for_everybody_only() -
     assert "A new round begins." in world.observe(Eye()).text
 
 
+@pytest.mark.parametrize(
+    "game",
+    [
+        "Mastermind-v0",
+        "Mastermind-v0-extreme",
+        "ColonelBlotto-v0",
+        "ColonelBlotto-v0-large",
+        "ColonelBlotto-v0-extreme",
+    ],
+)
+def test_every_example_is_a_valid_move_where_most_of_all_combinations_are_not(game: str) -> None:
+    world, (first, *_) = started(game, players=find_world(f"textarena:{game}").spec.seat_range[0])
+    listed = [action.parameters["move"] for action in world.legal(first) or ()]
+    assert len(listed) >= 4
+    for move in listed:
+        again, (player, *_) = started(game, players=world.game.players)
+        assert again.actions()[0].run(player, move=move).success, move
+
+
+def test_a_view_leaves_it_to_the_room_to_say_whose_turn_it_is_and_dates_the_rules() -> None:
+    world, seats = started("SimpleNegotiation-v0")
+    texts = [world.observe(Eye(seat.id, "own")).text for seat in seats]
+    assert not [text for text in texts if "It is your turn" in text or "It is the turn" in text]
+    assert all("\nWhat you were told at the start:\n| " in text for text in texts)
+    assert "leaks" not in world.describe()
+
+
 def test_patterns_stand_for_all_their_moves() -> None:
     assert list(examples.expanded("[<a-b><1-2>]")) == ["[a1]", "[a2]", "[b1]", "[b2]"]
     assert list(examples.expanded("[<Accept|Deny>]")) == ["[Accept]", "[Deny]"]

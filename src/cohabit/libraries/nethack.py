@@ -72,8 +72,9 @@ class NetHackWorld(EnvironmentWorld):
         return list(self.letters).index(move)
 
     def tell(self, move: str, before: Any, reward: float) -> Outcome:
-        over = "" if self.to_move() else self._end()
-        return Outcome(" ".join(part for part in (self.message.strip() or self._moved(before), over) if part))
+        if not self.to_move():
+            return Outcome(f"{self.message} {self._end()}".strip())
+        return Outcome(self.message.strip() or self._moved(before))
 
     def _moved(self, before: Any) -> str:
         """What came of a key about which the game says nothing."""

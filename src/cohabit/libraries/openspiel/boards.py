@@ -122,7 +122,7 @@ def goals(text: str, game: Any, player: int | None) -> str:
 
 
 def _goal(shown: str, drawn: str) -> str:
-    return drawn if drawn.islower() and shown == "." else shown
+    return drawn if drawn.isupper() and shown == "." else shown
 
 
 def fen(text: str, game: Any, player: int | None) -> str:

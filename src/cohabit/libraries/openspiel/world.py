@@ -229,7 +229,8 @@ class SpielWorld(World):
     def _made(self, by: Seat, words: str, public: str) -> Outcome:
         self._apply(self.legal_moves(self.players[by.id])[words])
         self._let_chance_act()
-        return Outcome(f"You play {words}.", public=public if self._moves_are_open else "")
+        more = " It is still your turn." if len(self.seats) > 1 and by.id in self.to_move() else ""
+        return Outcome(f"You play {words}.{more}", public=public if self._moves_are_open else "")
 
     def _understood(self, by: Seat, move: str) -> str:
         if by.id not in self.to_move():

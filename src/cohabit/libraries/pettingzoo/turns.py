@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from cohabit.libraries.pettingzoo.environment import MAX_MOVE, REDRAW, AgentsWorld
+from cohabit.libraries.pettingzoo.words import Words
 from cohabit.model.stream import Stream
 from cohabit.world import Eye, Outcome, Seat, SeatId, action
 
@@ -44,11 +45,12 @@ class TurnsWorld(AgentsWorld):
         """Make a move, by its name."""
         agent = self.env.agent_selection
         self.do(self.chosen(agent, move))
-        return Outcome(f"You played {move}.", public=f"{by.name or by.id}{self._told()}.")
+        return Outcome(f"You played {move}.", public=f"{by.name or by.id} {self._told()}.")
 
     def _told(self) -> str:
         """What everybody may know of the last move."""
-        return self.last_moves[-1].partition(" ")[2]
+        move = self.last_moves[-1].partition(" ")[2]
+        return move if type(self.words).told is Words.told else f"plays {move}"
 
     def skip(self, seat: Seat) -> Outcome:
         self.do(self.words.fallback(self.choices(self.env.agent_selection)))
