@@ -242,11 +242,11 @@ class SpielWorld(World):
         near = [words for words in legal if wanted in (_plain(words), _plain(words.rpartition(": ")[2]))]
         if len(near) == 1:
             return near[0]
-        some = ", ".join(list(legal)[:MOVES_SHOWN])
-        more = f" and {len(legal) - MOVES_SHOWN} more" if len(legal) > MOVES_SHOWN else ""
+        listed = [str(each.parameters["move"]) for each in self.legal(by)]
+        more = f" and {len(listed) - MOVES_SHOWN} more" if len(listed) > MOVES_SHOWN else ""
         raise GameRejected(
-            f"{move[:60]!r} is not a legal move now; choose one of: {some}{more}",
-            did_you_mean=nearest(move[:60], list(legal), 3),
+            f"{move[:60]!r} is not a legal move now; choose one of: {', '.join(listed[:MOVES_SHOWN])}{more}",
+            did_you_mean=nearest(move[:60], listed, 3),
         )
 
     def _harmless(self, player: int) -> str:

@@ -18,7 +18,7 @@ class RoundsWorld(AgentsWorld):
     def begin(self, seed: int, seats: Sequence[Seat]) -> None:
         self.pending: dict[str, Any] = {}
         self.results: dict[str, str] = {}  # of the last round, for each agent alone
-        self.rounds = 0
+        self.rounds, self.made = 0, ""
         super().begin(seed, seats)
 
     def start(self, seed: int) -> None:
@@ -45,8 +45,9 @@ class RoundsWorld(AgentsWorld):
             seen, rewards, *_ = self.env.step(moves)
             self.words.seen(self.env, seen)
             own = {a: self.words.name(self.env, a, m) for a, m in self.pending.items()}
-        made = {a: "; ".join(sorted(names)) if self.words.shows_choices else f"You played {own[a]}" for a in own}
-        self.results = {a: f"{made[a]}. Reward: {float(rewards.get(a, 0)):g}." for a in own}
+        shown = f"{'; '.join(sorted(names))}." if self.words.shows_choices else ""
+        self.results = {a: f"{shown or f'You played {own[a]}.'} Reward: {float(rewards.get(a, 0)):g}." for a in own}
+        self.made = shown or "The round is over."
         self.rounds += 1
         self.earn(rewards)
         if self.words.shows_choices:
@@ -73,7 +74,7 @@ class RoundsWorld(AgentsWorld):
 
     def resolve(self) -> Sequence[Told]:
         self.do([RESOLVE])
-        return [Told("The round is over.")]
+        return [Told(self.made)]
 
     def outcome(self, seat: Seat) -> Outcome | None:
         found = self.results.get(self.agent_of(seat.id) or "")
