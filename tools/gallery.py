@@ -73,7 +73,7 @@ def page(library: str) -> str:
     for name, game in listed.items():
         kinds.setdefault(game.kind or game.name, name)
     for name in kinds.values():
-        lines += ["", *_entry(name, listed[name].title, listed[name].cannot)]
+        lines += ["", *_entry(name, listed[name].title, listed[name].about, listed[name].cannot)]
     return "\n".join(lines) + "\n"
 
 
@@ -88,7 +88,8 @@ def of_cohabit() -> str:
     lines = [NOTE, "# Worlds of Cohabit", ""]
     for name in known_games():
         title = find_world(name).spec.title or name
-        lines += [*_entry(name, title, ""), ""]
+        about = " ".join(find_world(name)().describe().split("\n\n")[0].split())
+        lines += [*_entry(name, title, about), ""]
         if "picture" in overridden(find_world(name)):
             lines += [f"![{title}, as a player sees it](images/{name}.png)", ""]
     return "\n".join(lines)
@@ -112,18 +113,18 @@ def _played(name: str) -> Play:
     return play
 
 
-def _entry(name: str, title: str, cannot: str) -> Iterator[str]:
+def _entry(name: str, title: str, about: str, cannot: str = "") -> Iterator[str]:
     """The description of a world, and the view of its first player after some moves."""
     spec, play = find_world(name).spec, _played(name)
-    world = play.room.world
     yield f"## {title}"
     yield ""
     yield (
         f"`cohabit up {name if '(' not in name else repr(name)}` · {_seats(spec.seat_range)} · pace {spec.pace} · "
         + ("everything is open" if spec.open_information else "players see different things")
     )
-    yield ""
-    yield " ".join(world.describe().split("\n\n")[0].split())
+    if about:
+        yield ""
+        yield about
     if cannot:
         yield ""
         yield f"It cannot: {cannot}"

@@ -1,5 +1,5 @@
-"""What is known about each game of a library, found out by playing it. ``results/NAME.json`` keeps it; the table in
-``docs/libraries.md`` is made from that (``tools/library_table.py``).
+"""What is known about each game of a library, found out by playing it. ``results/NAME.json`` keeps it;
+``docs/gallery/`` is made from that (``tools/gallery.py``).
 
     python -m tests.libraries.survey openspiel [GAME …]      renew the results, of all games or of these
 """
