@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.libraries.checked import problems
+from tests.libraries.survey import read_results, survey
 
 from cohabit import Eye, GameRejected, Seat, World
 from cohabit.errors import BadArgs, CohabitError
@@ -135,6 +136,11 @@ def test_an_environment_of_ones_own_is_a_world_of_rounds(own_module: str) -> Non
         world.resolve()
     assert world.is_over()
     assert world.returns() == {"left": -6.0, "right": 6.0}
+
+
+@pytest.mark.parametrize("source", read_results("pettingzoo").games)
+def test_a_classic_game_is_as_the_results_say(source: str) -> None:
+    assert survey(source) == read_results("pettingzoo").games[source]
 
 
 def test_what_is_no_environment_is_refused() -> None:

@@ -34,9 +34,9 @@ NOISE = re.compile(
 """What the library writes before some moves: the player or its mark, the number of the move, or that of an outcome."""
 SENTENCE_IN_BRACKETS = re.compile(r"\(([A-Za-z][\w']*:? [^()]*)\)")
 REPEATED = re.compile(
-    r"^(((current|cur|turn|previous) player|player|current turn|turn|extra turn|repeated move):? *[-*\w]+"
-    r"|non-terminal|terminal\..*)$\n?",
-    re.IGNORECASE | re.MULTILINE,
+    r"((current|cur|turn|previous) player|player|current turn|turn|extra turn|repeated move):? *[-*\w]+"
+    r"|non-terminal|terminal\..*",
+    re.IGNORECASE,
 )
 """Lines of the library that say whose turn it is, as the room does, or that the game is or is not over."""
 Move = Annotated[str, Range(doc="the move, as the list of legal actions writes it")]
@@ -350,7 +350,7 @@ class SpielWorld(World):
             # A parameter can change the form of the text.
             with suppress(ValueError, IndexError, KeyError, AttributeError):
                 shown = str(getattr(module, reader)(shown, self.game, player))
-        return REPEATED.sub("", shown).strip("\n")
+        return "\n".join(line for line in shown.split("\n") if not REPEATED.fullmatch(line)).strip("\n")
 
     def _last_moves(self, player: int | None, everything: bool) -> str:
         if everything or self._moves_are_open:
