@@ -217,4 +217,4 @@ def test_an_environment_that_cannot_be_made_says_why() -> None:
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("source", read_results("gymnasium").games)
 def test_games_are_as_the_table_says(source: str) -> None:
-    assert survey(source) == read_results("gymnasium").games[source]
+    assert survey(source).without_counts() == read_results("gymnasium").games[source].without_counts()

@@ -128,4 +128,4 @@ def test_the_hero_can_be_chosen() -> None:
 def test_games_are_as_the_table_says(source: str) -> None:
     if source not in listed_games("nethack"):
         pytest.skip("MiniHack is not installed")
-    assert survey(source) == read_results("nethack").games[source]
+    assert survey(source).without_counts() == read_results("nethack").games[source].without_counts()

@@ -359,4 +359,4 @@ def test_the_results_have_every_listed_game_and_no_failed_check() -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("source", sorted(read_results("openspiel").games))
 def test_a_game_is_as_the_results_say(source: str) -> None:
-    assert survey(source) == read_results("openspiel").games[source]
+    assert survey(source).without_counts() == read_results("openspiel").games[source].without_counts()

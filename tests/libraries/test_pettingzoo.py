@@ -140,7 +140,7 @@ def test_an_environment_of_ones_own_is_a_world_of_rounds(own_module: str) -> Non
 
 @pytest.mark.parametrize("source", read_results("pettingzoo").games)
 def test_a_classic_game_is_as_the_results_say(source: str) -> None:
-    assert survey(source) == read_results("pettingzoo").games[source]
+    assert survey(source).without_counts() == read_results("pettingzoo").games[source].without_counts()
 
 
 def test_what_is_no_environment_is_refused() -> None:

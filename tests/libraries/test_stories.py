@@ -25,7 +25,7 @@ def say(play: Play, words: str) -> str:
 
 @pytest.mark.parametrize("source", read_results("textworld").games)
 def test_a_game_that_textworld_makes_keeps_the_contract(source: str) -> None:
-    assert survey(source) == read_results("textworld").games[source]
+    assert survey(source).without_counts() == read_results("textworld").games[source].without_counts()
 
 
 def test_a_command_that_is_not_possible_is_answered_with_those_that_have_its_words() -> None:
