@@ -52,6 +52,9 @@ def test_more_than_sixty_families_are_listed_and_the_others_have_a_reason() -> N
         find_world("textarena:Countdown-v0")
     with pytest.raises(UnknownAsset, match="whose turn it is tells"):
         find_world("textarena:SecretMafia-v0")
+    with pytest.raises(UnknownAsset, match="setting up a board"):  # one level of a family that is listed
+        find_world("textarena:Sudoku-v0-hard")
+    assert find_world("textarena:Sudoku-v0-medium")
 
 
 def test_a_parameter_that_would_make_a_game_huge_is_refused() -> None:

@@ -24,7 +24,7 @@ LEVEL = "-v0"
 
 class _Table(Struct, frozen=True):
     families: dict[str, Family]
-    left_out: dict[str, str]  # by family
+    left_out: dict[str, str]  # by family, or by id for a level of one that is listed
 
 
 class TextArena:
@@ -41,17 +41,18 @@ class TextArena:
 
     def games(self) -> Sequence[Listed]:
         known = self._table.families
-        return [_listed(name, known[family], family) for name, family in self._ids.items() if family in known]
+        ids = {name: family for name, family in self._ids.items() if name not in self._table.left_out}
+        return [_listed(name, known[family], family) for name, family in ids.items() if family in known]
 
     def left_out(self) -> Mapping[str, str]:
-        return {_first(self._ids, family): why for family, why in self._table.left_out.items()}
+        return {key if key in self._ids else _first(self._ids, key): why for key, why in self._table.left_out.items()}
 
     def world(self, name: GameName) -> type[World]:
         key = self._ids.get(name.game, "")
-        family = self._table.families.get(key)
-        if family is None:
-            reason = {name.game: self._table.left_out[key]} if key in self._table.left_out else {}
-            raise no_such_game(name, [game.name for game in self.games()], reason)
+        family, left_out = self._table.families.get(key), self._table.left_out
+        if family is None or name.game in left_out:
+            why = left_out.get(name.game) or left_out.get(key)
+            raise no_such_game(name, [game.name for game in self.games()], {name.game: why} if why else {})
         given = {option: value for option, value in _options(name.game).items() if isinstance(value, Parameter)}
         options = checked_parameters(name, {option: type(value) for option, value in given.items()})
         if any(isinstance(value, int) and not 0 <= value <= 10 * max(1, abs(given[option]))  # type: ignore[arg-type]
