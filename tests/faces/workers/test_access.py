@@ -1,15 +1,16 @@
 """Who has access is the same in every process and every house, at once: each step is done in one, and used in another."""
 
 import asyncio
+import itertools
 import re
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.faces.workers.cluster import Caller, Houses, calling, running
 
+from cohabit.client import connect_url
 from cohabit.errors import CohabitError
 
 DEN, HALL = "den", "hall"
@@ -21,6 +22,7 @@ HIDDEN = (
 """What differs between any two houses, and who was seen lately."""
 PLACES = 3
 """How many may accept the shared invite."""
+ROUNDS = 8
 
 
 class Script:
@@ -31,7 +33,12 @@ class Script:
         self._houses = [*caller.houses]
         self.answers: list[Any] = []
 
-    async def __call__(self, at: int, token: str, command: str, where: str | None = None, **args: Any) -> dict[str, Any]:
+    def url(self, at: int) -> str:
+        return self._caller.houses[self._houses[-at]].url
+
+    async def __call__(
+        self, at: int, token: str, command: str, where: str | None = None, **args: Any
+    ) -> dict[str, Any]:
         """``at``: the house, the first or the last; which is the same if there is only one."""
         said = await self.quietly(at, token, command, where, **args)
         self.answers.append((command, where, plain(said)))
@@ -68,6 +75,7 @@ async def whole_script(script: Script, host: str) -> None:
     await invites(script, host)
     await links_of_people(script, host)
     await blocked_and_forgotten(script, host)
+    await open_connections(script, host)
 
 
 async def house_wide_tokens(script: Script, host: str) -> None:
@@ -170,10 +178,65 @@ async def blocked_and_forgotten(script: Script, host: str) -> None:
             await script(at, gus, command, **args)
 
 
+async def open_connections(script: Script, host: str) -> None:
+    """A connection that is open when its token is revoked is closed before the reply."""
+    for number, way in enumerate(("revoke_credential", "rotate_credential", "rotate_token")):
+        name = f"tom-{number}"
+        tom = (await script(0, host, "issue_credential", name=name))["token"]
+        async with AsyncExitStack() as stack:
+            open_ = []
+            for at, room in itertools.product((0, 1), (DEN, HALL)):
+                await script(at, tom, "join", room)
+                client = await stack.enter_async_context(connect_url(script.url(at), tom, room))
+                assert await client.call("rules")
+                open_.append(client)
+            if way == "rotate_token":
+                await script(1, tom, way, HALL)
+            else:
+                await script(1, host, way, name=name)
+            for client in open_:
+                with pytest.raises(CohabitError) as refused:
+                    await client.call("rules")
+                script.answers.append(refused.value.code)
+
+
+# -- at the same time -----------------------------------------------------------------------------
+async def revoked_while_it_is_replaced(script: Script, host: str) -> None:
+    """Somebody replaces its token while a host revokes it in another process: nothing is left that works."""
+    for number in range(ROUNDS):
+        name = f"thief-{number}"
+        token = (await script.quietly(0, host, "issue_credential", name=name))["token"]
+        await script.quietly(1, token, "join", HALL)
+        replaced, revoked = await asyncio.gather(
+            script.quietly(1, token, "rotate_token", HALL),
+            script.quietly(0, host, "revoke_credential", DEN, name=name),
+        )
+        while revoked.get("refused") == "BUSY":
+            revoked = await script.quietly(0, host, "revoke_credential", DEN, name=name)
+        assert "refused" not in revoked, revoked
+        for used in (token, replaced.get("token", token)):
+            for at, room in itertools.product((0, 1), (DEN, HALL, None)):
+                found = await script.quietly(at, used, "rooms", room)
+                assert found.get("refused") == "UNAUTHORIZED", (number, replaced, revoked, found)
+
+
+async def asked_of_each_other(script: Script, host: str) -> None:
+    """Two processes that ask each other to change access do not wait for each other."""
+    calls = [
+        script.quietly(number % 2, host, "issue_credential", there, name="ann", room=about)
+        for number in range(ROUNDS)
+        for there, about in ((DEN, HALL), (HALL, DEN))
+    ]
+    async with asyncio.timeout(60):
+        assert all("token" in reply for reply in await asyncio.gather(*calls))
+
+
 async def answers_of(houses: Houses) -> list[Any]:
     async with calling(houses) as caller:
         script = Script(caller)
         await whole_script(script, houses.host_token)
+        await revoked_while_it_is_replaced(script, houses.host_token)
+        await asked_of_each_other(script, houses.host_token)
         return script.answers
 
 

@@ -28,6 +28,8 @@ CODE_LENGTH = 24
 USED_UP = "this invite has been used up; ask your host for a new one"
 TEMPORARY = "temporary"
 """The label of tokens that are not stored."""
+HOUSE_AWAY = 0
+"""When such a token expires whose house is away. If the house comes back, it is valid again."""
 OWN_DATA = ("my_data", "forget_me")
 """What the token of somebody who has left can still call."""
 OWN_DATA_MS = 30 * DAY_MS
@@ -409,7 +411,8 @@ class Identities:
     def put_temporaries(self, made: Iterable[tuple[Identity, Credential]]) -> None:
         for identity, credential in made:
             self._identities.setdefault(identity.id, identity)
-            if credential.hash not in self._credentials:  # else it may have been revoked since
+            known = self._credentials.get(credential.hash)
+            if known is None or known.expires_at == HOUSE_AWAY:  # else it may have been revoked since
                 self.put_credential(credential)
 
     def until_invalid(
