@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import re
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ HIDDEN = (
 """What differs between any two houses, and who was seen lately."""
 PLACES = 3
 """How many may accept the shared invite."""
-ROUNDS = 8
+ROUNDS = 4
 
 
 class Script:
@@ -57,6 +58,10 @@ class Script:
                 await self(at, token, command, room)
 
 
+Part = Callable[[Script, str], Awaitable[None]]
+"""What is done by a host of the house, with its token, and others."""
+
+
 def plain(value: Any) -> Any:
     """A reply without what differs between any two houses."""
     if isinstance(value, dict):
@@ -65,17 +70,6 @@ def plain(value: Any) -> Any:
         inner = [plain(one) for one in value if not (isinstance(one, dict) and one.get("label") == "temporary")]
         return sorted(inner, key=repr)
     return VARIES.sub("…", str(value)) if isinstance(value, str | int) else value
-
-
-async def whole_script(script: Script, host: str) -> None:
-    for room in (DEN, HALL):
-        await script.quietly(0, host, "create_room", world="tictactoe", players=["ann", "bob"], room=room)
-        await script(0, host, "set_entry", room, open=True)
-    await house_wide_tokens(script, host)
-    await invites(script, host)
-    await links_of_people(script, host)
-    await blocked_and_forgotten(script, host)
-    await open_connections(script, host)
 
 
 async def house_wide_tokens(script: Script, host: str) -> None:
@@ -231,35 +225,36 @@ async def asked_of_each_other(script: Script, host: str) -> None:
         assert all("token" in reply for reply in await asyncio.gather(*calls))
 
 
-async def answers_of(houses: Houses) -> list[Any]:
+QUICK = (house_wide_tokens, invites)
+ALL = (*QUICK, links_of_people, blocked_and_forgotten, open_connections)
+
+
+async def answers_of(houses: Houses, parts: Sequence[Part]) -> list[Any]:
     async with calling(houses) as caller:
-        script = Script(caller)
-        await whole_script(script, houses.host_token)
-        await revoked_while_it_is_replaced(script, houses.host_token)
-        await asked_of_each_other(script, houses.host_token)
+        script, host = Script(caller), houses.host_token
+        for room in (DEN, HALL):
+            await script.quietly(0, host, "create_room", world="tictactoe", players=["ann", "bob"], room=room)
+            await script(0, host, "set_entry", room, open=True)
+        for part in (*parts, revoked_while_it_is_replaced, asked_of_each_other):
+            await part(script, host)
         return script.answers
 
 
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """What one process answers."""
-    with running("", tmp_path_factory.mktemp("one"), "one", **ALONE) as one:
-        return asyncio.run(answers_of(one))
+async def check_same(houses: Houses, folder: Path, parts: Sequence[Part]) -> None:
+    """As one process answers."""
+    with running("", folder, "one", **ALONE) as one:
+        found, expected = await asyncio.gather(answers_of(houses, parts), answers_of(one, parts))
+    for number, (answer, other) in enumerate(zip(found, expected, strict=True)):
+        assert answer == other, f"answer {number}"
 
 
-def check_same(found: list[Any], expected: list[Any]) -> None:
-    for number, (one, other) in enumerate(zip(found, expected, strict=True)):
-        assert one == other, f"answer {number}"
-
-
-async def test_access_is_answered_by_workers_as_by_one_process(expected: list[Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("parts", [QUICK, pytest.param(ALL, marks=pytest.mark.soak)], ids=["quick", "all"])
+async def test_access_is_answered_by_workers_as_by_one_process(parts: Sequence[Part], tmp_path: Path) -> None:
     with running("", tmp_path, "workers", workers=2, **ALONE) as houses:
-        check_same(await answers_of(houses), expected)
+        await check_same(houses, tmp_path, parts)
 
 
 @pytest.mark.soak
-async def test_access_is_answered_by_two_houses_as_by_one_process(
-    expected: list[Any], postgres: Any, tmp_path: Path
-) -> None:
+async def test_access_is_answered_by_two_houses_as_by_one_process(postgres: Any, tmp_path: Path) -> None:
     with running(postgres.new_schema(), tmp_path, "a", "b") as houses:
-        check_same(await answers_of(houses), expected)
+        await check_same(houses, tmp_path, ALL)
