@@ -17,10 +17,16 @@ def main() -> int:
     unknown = [name for name in given.names if name not in BENCHES]
     if unknown:
         parser.error(f"there is no bench {unknown[0]!r}; there are {', '.join(BENCHES)}")
+    from bench.needs import missing
     from bench.report import keep, show, write_page
 
+    is_complete = True
     console = Console(width=None if sys.stdout.isatty() else 120)
     for name in given.names or BENCHES:
+        if lacks := missing(name):
+            is_complete = False
+            console.print(f"{name}: not measured: {lacks}", markup=False, soft_wrap=True)
+            continue
         bench = importlib.import_module(f"bench.{name.replace('-', '_')}")
         with console.status(f"{name} …"):
             report = bench.run(given.quick)
@@ -29,7 +35,7 @@ def main() -> int:
         if not given.quick:
             keep(report)
             write_page(BENCHES)
-    return 0
+    return 0 if is_complete else 1
 
 
 if __name__ == "__main__":

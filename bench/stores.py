@@ -49,8 +49,7 @@ def private_postgres(stack: ExitStack, pinned: bool = True) -> Any:
     from tests.postgres import running
 
     found = test_needs.locate("postgres")
-    if found is None:
-        sys.exit(f"{test_needs.reason('postgres')}; run: python tools/test_needs.py postgres")
+    assert found is not None, test_needs.reason("postgres")
     server = stack.enter_context(running(found.parent, fsync=True))
     if pinned:
         psutil.Process(server.pid).cpu_affinity([min(psutil.Process().cpu_affinity())])  # its children inherit it

@@ -1,6 +1,7 @@
 """Each bench runs and prints its ratios. What they are is for `make bench`: no test depends on speed."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,16 +9,10 @@ from pathlib import Path
 
 import pytest
 from bench import BENCHES
+from bench.needs import PROGRAMS
 
 ROOT = Path(__file__).parent.parent
 NEEDS = ("crafter", "pettingzoo", "picows", "psutil", "psycopg", "pygame", "ray", "textarena")
-PROGRAMS = {
-    "rooms": ("node22", "colyseus"),
-    "page-kingdoms": ("chromium",),
-    "page-watchers": ("chromium",),
-    "stores": ("postgres",),
-    "many-rooms": ("postgres",),
-}
 
 pytestmark = [
     pytest.mark.skipif(
@@ -46,3 +41,13 @@ def test_a_name_that_is_no_bench_is_refused() -> None:
     )
     assert done.returncode == 2
     assert "there is no bench 'steps'" in done.stderr
+
+
+def test_a_bench_whose_peer_is_missing_says_so_in_one_line_and_the_others_run() -> None:
+    named = [sys.executable, "-m", "bench", "rooms", "start", "--quick"]
+    without_node = {**os.environ, "COHABIT_TEST_NODE22": "no"}
+    done = subprocess.run(named, cwd=ROOT, env=without_node, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[0].startswith("rooms: not measured: ")
+    assert "start" in done.stdout.split("\n", 1)[1]
+    assert "Traceback" not in done.stderr

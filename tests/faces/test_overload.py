@@ -107,6 +107,31 @@ async def test_a_request_head_has_a_limit(sent: bytes, status: int, kind: str) -
         assert await is_served(den)
 
 
+UPGRADE = (
+    b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        pytest.param(b"GET /ws HTTP/1.1\r\nContent-Length: 2\r\n", 400, id="a body"),
+        pytest.param(b"POST /api/rooms/den/whoami HTTP/1.1\r\nContent-Length: 2\r\n", 400, id="a call"),
+        pytest.param(b"GET /ws HTTP/1.1\r\n" + b"X: y\r\n" * 200, 431, id="many headers"),
+        pytest.param(b"GET /ws HTTP/1.1\r\nX: " + b"x" * 9_000 + b"\r\n", 431, id="a long header"),
+        pytest.param(b"GET /ws?" + b"x" * 9_000 + b" HTTP/1.1\r\n", 414, id="a long address"),
+    ],
+)
+async def test_an_upgrade_that_cannot_be_made_is_refused_and_its_connection_closed(head: bytes, status: int) -> None:
+    async with served() as den, connected(den) as raw:
+        raw.send(head + b"Host: localhost\r\n" + UPGRADE + b"\r\n{}")
+        assert await raw.status() == status
+        assert await raw.ended()
+        assert den.house.overload.counts["malformed"] == 1
+        assert await is_served(den)
+
+
 async def test_a_head_that_comes_in_pieces_has_the_same_limit() -> None:
     async with served(header_limit=2_000) as den, connected(den) as raw:
         raw.send(GET)

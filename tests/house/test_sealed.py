@@ -226,6 +226,25 @@ async def test_an_invitee_whose_reply_was_lost_joins_again_and_is_the_same_membe
         assert {one.expires_at for one in (*listed, *house.store.credentials())} == {None}
 
 
+@pytest.mark.parametrize("is_link", [True, False])
+async def test_after_a_restart_a_lost_reply_to_join_is_repeated_only_if_the_new_token_was_not_used(
+    is_link: bool, tmp_path: Path
+) -> None:
+    async with open_house(tmp_path) as house:
+        boss = await issue(house, "boss", host=True)
+        wanted = {"world": "whist", "players": ["ada", "bob", "bot", "cy"], "people": ["ada"], "room": "den"}
+        tokens = (await boss("create_room", wanted)).tokens
+        eve = Client(house, "den", "ada", tokens["ada"]) if is_link else await invite(boss, "eve", role="player")
+        await eve.join()
+    async with open_house(tmp_path) as house:
+        new = await back_again(house, {"eve": eve})["eve"].join()
+        assert (await new("whoami")).handle == ("ada" if is_link else "eve")
+    async with open_house(tmp_path) as house:
+        with pytest.raises(Unauthorized):
+            await back_again(house, {"eve": eve})["eve"]("join")
+        assert (await back_again(house, {"eve": new})["eve"]("whoami")).handle
+
+
 async def test_an_invitee_who_was_removed_does_not_come_back_with_its_invite() -> None:
     async with open_house() as house:
         who = await make_room(house, world="nim")

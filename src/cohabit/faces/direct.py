@@ -38,6 +38,10 @@ UNIT_BITS = 12
 """Every 4 KiB of a frame count as one more frame."""
 
 
+REFUSED = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+"""The answer to an upgrade that the parser does not even refuse."""
+
+
 class Queue:
     """``asyncio.Queue`` for one reader. That one keeps three deques, 2.4 KiB for each connection."""
 
@@ -143,11 +147,19 @@ class DirectProtocol(WebSocketsSansIOProtocol):
             self._table.remove(self.transport)
         super().connection_lost(exc)
 
+    def _refuse_handshake(self) -> None:
+        if self._table is not None:
+            self._table.overload.add("malformed", self.client[0] if self.client is not None else "")
+        self.transport.write(b"".join(self.conn.data_to_send()) or REFUSED)
+        self.transport.close()
+
     # -- in ---------------------------------------------------------------------------------------
     def data_received(self, data: bytes) -> None:
         """Split the input into frames, so the parser always gets complete frames."""
         if not self.handshake_initiated:
             super().data_received(data)
+            if not self.handshake_initiated:  # a complete head, which the parser of HTTP takes and this one does not
+                self._refuse_handshake()
         elif not self._rest and self._frames_left > 0 and _frame_size(data) == len(data) and not self.is_full:
             self._frames_left -= 1 + (len(data) >> UNIT_BITS)
             self._frame_received(data)

@@ -29,7 +29,7 @@ def set_turn_timer(
         Annotated[int, Meta(ge=1, le=MAX_DURATION)] | None, Meta(description="of a turn; default: no limit")
     ] = None,
 ) -> TurnTimer:
-    """Set the time limit of turns, rounds or steps. It applies at once, and the running turn begins anew."""
+    """Set the time limit of turns, rounds or steps. It applies at once, and the running turn starts again."""
     state = ctx.state
     if why := why_untimed(ctx.room.world, state.turn_based, state.step_ticks):
         raise GameRejected(why)

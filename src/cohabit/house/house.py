@@ -142,14 +142,16 @@ class House:
         )
         self.door.on_invalid = partial(note_invalid_invite, self.services)
         self.rooms.on_forgotten.append(shared.egress.forget)
+        identities.on_used = partial(credentials.store_used, self.services)
         self._connect()
 
     def _made_ledger(self) -> Ledger:
         if self.node is not None and self.node.link is not None:
-            return SharedLedger(self.rooms, self.node.link.ask)
+            return SharedLedger(self.rooms, self.identities, self.node.link.ask)
         if self.node is not None and self.settings.houses_address:
-            return SharedLedger(self.rooms, asks_leader(self.node.directory, lambda: self.services.own.get(Nodes)))
-        return Ledger(self.rooms)
+            ask = asks_leader(self.node.directory, lambda: self.services.own.get(Nodes))
+            return SharedLedger(self.rooms, self.identities, ask)
+        return Ledger(self.rooms, self.identities)
 
     def _make_validity(self, node: Node) -> Validity:
         """In a worker its front has a say, too: it knows what other houses have changed."""

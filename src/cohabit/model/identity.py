@@ -44,6 +44,8 @@ class Credential(Struct, omit_defaults=True):
     oauth: Literal["", "account", "token"] = ""
     """``account``: as long as it is valid, its identity may sign in with OAuth. No token has its hash. ``token``: an
     access token that was accepted. It is not stored."""
+    instead_of: bytes = b""
+    """The hash of a token that this one replaces as soon as it is used: of an invite, or of the link of a person."""
     roles: dict[str, str] = {}
     """Of an access token: the role that it gives in each of these rooms; ``*`` stands for every room."""
 

@@ -8,7 +8,9 @@ import pytest
 from tests.house.nodes.cluster import nodes, scenario
 
 from cohabit.errors import Busy, Conflict, Quarantined, Unauthorized, UnknownRoom
+from cohabit.house.nodes.control import WorkerControl
 from cohabit.house.nodes.placement import STRIKES
+from cohabit.house.store.contract import Write
 from cohabit.house.store.heads import read_heads
 from cohabit.testing.clock import FakeClock
 
@@ -224,3 +226,29 @@ async def test_a_room_that_is_deleted_while_it_moves_is_gone(is_refused: bool) -
         assert "den" not in cluster.table.rooms
         assert not cluster.has("den")
         assert not made.houses["w2"].broken
+
+
+@pytest.mark.parametrize("is_first_used", [True, False])
+async def test_an_invite_ends_everywhere_when_the_token_that_replaces_it_is_used_and_not_before(
+    is_first_used: bool,
+) -> None:
+    async with nodes(2) as made:
+        _, tokens = await made.front.create_room(scenario(), "den")
+        await made.front.create_room(scenario(), "hall")  # in the other node: only who has a room writes
+        invited = (await made.call(tokens["hostess"], "den", "invite", {"id": "cat"})).token
+        token = (await made.call(invited, "den", "join")).token
+        for house in (made.front, *made.houses.values()):
+            assert house.identify(invited).room == "den"
+        (elsewhere,) = [house for house in made.houses.values() if house is not made.of("den")]
+        first = made.of("den") if is_first_used else elsewhere
+        assert first.identify(token).identity
+        await first.writer.submit(Write(identities=made.front.identities.everybody()))  # after what was queued
+        for house in (made.front, *made.houses.values()):
+            with pytest.raises(Unauthorized, match="used up"):
+                house.identify(invited)
+            assert house.identify(token).identity
+
+
+async def test_a_process_that_starts_is_asked_in_vain_and_says_so() -> None:
+    with pytest.raises(Busy, match="starting"):
+        WorkerControl().handlers()["status"]()

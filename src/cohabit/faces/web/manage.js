@@ -52,7 +52,7 @@ export class Manage {
   layout() {
     for (const part of this.parts) part.isOffered = () => this.usable.includes(part.needs) || this.usable.includes(part.reads);
     this.lock = h("button", { type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.setLocked() }, "Lock");
-    this.timer = new TurnTimer((seconds) => this.run("set_turn_timer", seconds ? "The running turn begins anew." : "Turns have no time limit now.", seconds ? { seconds } : {}));
+    this.timer = new TurnTimer((seconds) => this.run("set_turn_timer", seconds ? "The running turn starts again." : "Turns have no time limit now.", seconds ? { seconds } : {}));
     this.rematch = confirmButton("Rematch", "End this game and start a new one?", "Start a rematch", () => this.startRematch());
     this.archive = confirmButton("Archive", "Archive this room? Visits end. It stays readable, and you can bring it back.", "Archive it", () => this.run("archive", "")); // the world says that it is archived
     this.unarchive = h("button", { type: "button", hidden: true, onclick: () => this.run("unarchive", "This room is back.") }, "Bring back");

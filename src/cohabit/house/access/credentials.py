@@ -176,7 +176,9 @@ async def _replace(
     old = house.identities.of(identity.id, room)
     token = make_token()
     label = old[-1].label if old and old[-1].label != FOR_A_PERSON else ""
-    made = Credential(hashed(token), identity.id, room, label, now, ends)
+    made = Credential(
+        hashed(token), identity.id, room, label, now, ends, instead_of=link.hash if link is not None else b""
+    )
     await _change(ctx, identity.id, room, [*old, *others], [made], "replaced" if old else "issued", check, link)
     return token
 
@@ -190,6 +192,7 @@ async def _change(
     if new and ctx.credential.identity not in (OPERATOR.id, identity):
         await close_earlier_games(house, identity)
         await ask_others(house, close_earlier_games, identity=identity)
+    old = [credential for credential in old if credential is not link]
     also = Write(credentials=[*(structs.replace(c, revoked=True) for c in old), *new])
     for credential in new:  # registered now, so a concurrent change replaces it too; the token is not sent yet
         house.identities.put_credential(credential)
@@ -200,8 +203,9 @@ async def _change(
             house.identities.drop_credential(credential)
         raise
     if link is not None:
-        house.identities.put_unused(new[0], link.hash)
-    return len(house.identities.revoke(one for one in old if one is not link))
+        house.identities.put_unused(new[0])
+    house.identities.revoke(old)  # perhaps they are already: where this is written, it is applied at once
+    return len(old)
 
 
 async def _record_change(
@@ -213,7 +217,8 @@ async def _record_change(
         assert known is not None
         who = await house.ledger.admit(known)
         writer = await house.ledger.admit(author) if author is not None else None
-        await house.ledger.record("credential", {"member": who, "change": change, "by": writer}, also)
+        args = {"member": who, "change": change, "by": writer}
+        await house.ledger.record("credential", args, also, ctx.credential.hash)
         return
     runner = house.rooms[room]
     member = runner.room.member_of(identity)
@@ -244,6 +249,12 @@ def members_removed(house: Services, runner: RoomRunner, members: Sequence[Membe
     stored = house.writer.submit(Write(credentials=gone))
     stored.add_done_callback(_log_failure)
     return stored
+
+
+def store_used(house: Services, changed: Sequence[Credential]) -> None:
+    """Store that a token is used for the first time; in other processes, the one that it replaces ends too."""
+    stored = house.writer.submit(Write(credentials=[structs.replace(each) for each in changed]))
+    stored.add_done_callback(_log_failure)
 
 
 def _log_failure(done: "asyncio.Future[None]") -> None:

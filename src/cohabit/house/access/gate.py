@@ -324,7 +324,7 @@ def _put_token(ctx: HouseContext, newcomer: Newcomer) -> None:
     elif invite is None or invite.shared:
         identities.put_credential(made)
     else:
-        identities.put_unused(made, invite.hash)
+        identities.put_unused(made)
 
 
 def _in_words(ctx: HouseContext, newcomer: Newcomer) -> str:
@@ -381,7 +381,7 @@ def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
     token = make_token() if invite.shared or not asked.keep_token else None
     made = Credential(
         invite.hash if token is None else hashed(token), me.id, invite.room, WATCH_LINK if invite.watches else "",
-        house.clock.now(),
+        house.clock.now(), instead_of=b"" if token is None or invite.shared else invite.hash,
     )  # fmt: skip
     admission = Admission(
         handle_for(chosen) if chosen else invite.handle, me.kind, me.id, me.name, invite.role, invite.claim,

@@ -58,9 +58,13 @@ class Ask:
 
     async def here(self, args: Args, command: Command | None = None) -> Any:
         """The result of this node. ``command``: another one than the one that was called."""
-        run = command or self._target.command
-        target = HouseContext(self._target.house, self._target.credential, run)
-        return await run.run(target, **run.check(args))
+        run, house, credential = command or self._target.command, self._target.house, self._target.credential
+        target = HouseContext(house, credential, run)
+        if not run.exclusive:
+            return await run.run(target, **run.check(args))
+        async with house.exclusive:
+            house.identities.check(credential, house.clock.now())
+            return await run.run(target, **run.check(args))
 
     async def at(self, node: str, args: Args, command: Command | None = None) -> Any:
         """The result of one node."""

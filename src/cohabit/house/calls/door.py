@@ -291,8 +291,10 @@ class Door:
                 if await wait.goes_on(target.member, credential, house.clock.now()):
                     await runner.changed_since(version, wait.ends)
                     continue
-            if command.exclusive:
-                async with house.exclusive:  # the caller may have lost its token or its grant in the meantime
+            if command.exclusive and ask_nodes(target) is None:
+                # The caller may have lost its token or its grant in the meantime. Nobody holds this while it asks
+                # another process for the same: two that ask each other would wait forever.
+                async with house.exclusive:
                     result = await self._in_house(call, resolve(house, credential, room, call.name))
             elif command.where == "house":
                 result = await self._in_house(call, target)

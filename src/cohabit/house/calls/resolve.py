@@ -19,6 +19,8 @@ JOINED = "you have joined, but this is the token of your invite: connect with th
 def resolve(house: Services, credential: Credential, room: str | None, name: str) -> HouseContext:
     """The command, room and member of a call. UNKNOWN_ROOM or UNKNOWN_COMMAND if the caller has none of that name."""
     wanted = room or credential.room
+    if credential.room is not None and credential.room != wanted:
+        raise unknown_room(room or "")
     runner = house.rooms.get(wanted) if wanted is not None else None
     if wanted is None or runner is None:
         command = house.commands.get(name)
@@ -27,8 +29,6 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
             return HouseContext(house, credential, command)
         if wanted is None:
             raise BadArgs(f"{name[:80]} needs a room; pass its id as room")
-    if credential.room is not None and credential.room != wanted:
-        raise unknown_room(wanted)
     runner = runner or house.rooms.runner_of(wanted)
     if runner is None:
         return _resolve_broken(house, credential, wanted, name)

@@ -260,8 +260,7 @@ class Forgetting:
             barred |= {room: game for room, game in who.barred.items() if game == "" or room not in barred}
             gone = Identity(who.id, who.name, who.kind, forgotten=tuple(dict.fromkeys(handles)), barred=barred)
             await house.writer.submit(_gone(gone))
-            house.identities.forget(who.id)
-            house.identities.put(gone)
+            self._end_access(gone)
         done = await self.forget_here(gone)
         for told in await ask_others(house, forget_in_rooms, identity=gone):
             part = msgspec.convert(told, Forgotten)
@@ -275,10 +274,17 @@ class Forgetting:
 
     async def forget_here(self, gone: Identity) -> Forgotten:
         """Delete the data of an identity in this process."""
+        async with self._house.exclusive:  # a call with which it joins a room here ends before
+            self._end_access(gone)
         for forgotten in self._house.rooms.on_forgotten:
             forgotten(gone.id)
         async with self._lock:
             return await self._clean(gone)
+
+    def _end_access(self, gone: Identity) -> None:
+        known = self._house.identities.get(gone.id)
+        self._house.identities.forget(gone.id)
+        self._house.identities.put(gone if known is None or known.forgotten is None else known)
 
     async def _leave(self, who: Identity) -> dict[str, str]:
         """Leave every room and every lobby. Returns the id that it had in each room."""

@@ -114,7 +114,8 @@ class WorkerControl:
         return {"numbers": numbers_of(house), "rooms": {room: house.rooms.is_quiet(room) for room in house.rooms}}
 
     def _need(self) -> House:
-        assert self._house is not None, "the worker has not started yet"
+        if self._house is None:  # the front asks about quiet rooms before it is ready
+            raise Busy("this process is starting", retry_after_s=1)
         return self._house
 
 

@@ -33,8 +33,8 @@ class SharedLedger(Ledger):
     that are not about a room of this process are answered where the record is, so only what is refused before that is
     counted here."""
 
-    def __init__(self, rooms: Rooms, ask: AskHolder) -> None:
-        super().__init__(rooms)
+    def __init__(self, rooms: Rooms, identities: Identities, ask: AskHolder) -> None:
+        super().__init__(rooms, identities)
         self._ask = ask
         self._unstored: Writer | None = None  # writes the own runner, while the record is elsewhere
 
@@ -67,11 +67,11 @@ class SharedLedger(Ledger):
         member: str = await self._ask("admit", identity=identity)
         return member
 
-    async def record(self, do: str, args: dict[str, Any], also: Write) -> None:
+    async def record(self, do: str, args: dict[str, Any], also: Write, author: bytes = b"") -> None:
         if self.is_here:
-            await super().record(do, args, also)
+            await super().record(do, args, also, author)
         else:
-            await self._ask("record", do=do, entry=args, also=also)
+            await self._ask("record", do=do, entry=args, also=also, author=author.hex())
 
 
 def handlers(ledger: Ledger, identities: Identities) -> dict[str, Any]:
@@ -85,9 +85,9 @@ def handlers(ledger: Ledger, identities: Identities) -> dict[str, Any]:
             identities.apply(Write(identities=[admitted]))
         return member
 
-    async def record(do: str, entry: dict[str, Any], also: dict[str, Any]) -> None:
+    async def record(do: str, entry: dict[str, Any], also: dict[str, Any], author: str) -> None:
         change = msgspec.convert(also, Write)
-        await ledger.record(do, entry, change)
+        await ledger.record(do, entry, change, bytes.fromhex(author))
         if ledger.is_here:
             identities.apply(change)
 

@@ -116,6 +116,9 @@ def apply(house: House, changes: Iterable[Write]) -> None:
     rooms = house.rooms
     for change in changes:
         house.identities.apply(change)
+        for one in change.identities:
+            if one.name and one.forgotten is None:  # it may have been forgotten, and is back
+                rooms.shared.egress.forgotten.discard(one.id)
         for identity in change.forget:
             for forget in rooms.on_forgotten:
                 forget(identity)

@@ -17,6 +17,7 @@ from cohabit.house.house import House
 from cohabit.house.nodes.replicas import Replicas
 from cohabit.house.store.cluster_contract import Change
 from cohabit.house.store.contract import Write
+from cohabit.house.store.identities import HOUSE_AWAY
 from cohabit.model.identity import Credential, Identity
 
 log = logging.getLogger("cohabit")
@@ -86,7 +87,7 @@ class TemporaryTokens:
         self._house.identities.on_temporary()
 
     def _end(self, credentials: Sequence[Credential]) -> None:
-        ended = [structs.replace(one, revoked=True) for one in credentials]
+        ended = [structs.replace(one, revoked=True, expires_at=HOUSE_AWAY) for one in credentials if not one.revoked]
         self._replicas.changed_elsewhere([Change(Write(credentials=ended))])
 
 

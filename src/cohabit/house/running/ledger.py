@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
+from msgspec import structs
+
 from cohabit.errors import Busy
 from cohabit.feature_registry import usual_features
 from cohabit.house.directory import HOUSE_RECORD
@@ -18,6 +20,7 @@ from cohabit.house.running.rooms import Rooms
 from cohabit.house.running.runner import RoomEvents, RoomRunner
 from cohabit.house.running.shared import Shared
 from cohabit.house.store.contract import Write
+from cohabit.house.store.identities import Identities
 from cohabit.house.threads import run_in_thread
 from cohabit.model.identity import Identity
 from cohabit.model.stream import seed_hex
@@ -26,6 +29,7 @@ from cohabit.room.state import FORMAT, RoomState
 from cohabit.world import Eye, Observation, Seat, SeatId, World, WorldSpec
 
 SOURCE = "house"
+CHANGED = "another call has changed these tokens at the same time; try again"
 REOPENED = "the house record is being written again; try again in a moment"
 FEATURES = frozenset({"audit"})
 """The features of the house record. Nobody plays or talks there."""
@@ -52,9 +56,11 @@ class NoWorld(World):
 class Ledger:
     """Opens and writes the house record."""
 
-    def __init__(self, rooms: Rooms) -> None:
+    def __init__(self, rooms: Rooms, identities: Identities) -> None:
         self._rooms = rooms
+        self._identities = identities
         self._admitting = asyncio.Lock()
+        self._changing = asyncio.Lock()  # of credentials, one after another: two processes may change the same
         self._is_open = asyncio.Event()  # not while it is written again
         self._is_open.set()
 
@@ -126,7 +132,25 @@ class Ledger:
         assert member is not None
         return member.id
 
-    async def record(self, do: str, args: dict[str, Any], also: Write) -> None:
-        """Write an entry to the house record, stored together with ``also``."""
+    async def record(self, do: str, args: dict[str, Any], also: Write, author: bytes = b"") -> None:
+        """Write an entry to the house record, stored together with ``also``. ``author``: the hash of the token of the
+        caller that changes credentials. BUSY if another process has changed them meanwhile."""
         await self._is_open.wait()
-        await self.runner.submit(SystemCall(do, args, also))
+        if not also.credentials:
+            await self.runner.submit(SystemCall(do, args, also))
+            return
+        async with self._changing:
+            self._check_not_changed(also, author)
+            await self.runner.submit(SystemCall(do, args, also))
+            self._identities.apply(Write(credentials=[structs.replace(each) for each in also.credentials]))
+
+    def _check_not_changed(self, also: Write, author: bytes) -> None:
+        """Calls in one process change credentials one after another. Another process may not know the last change."""
+        known = self._identities.with_hashes([each.hash for each in also.credentials if each.revoked])
+        new = {each.id: each for each in also.identities}
+        ids = [each.identity for each in also.credentials if not each.revoked]
+        owners = [new.get(one) or self._identities.get(one) for one in ids]
+        if any(each.revoked for each in known) or any(one is None or one.forgotten is not None for one in owners):
+            raise Busy(CHANGED, retry_after_s=1)
+        for each in self._identities.with_hashes([author]):
+            self._identities.check(each, self._rooms.shared.clock.now())

@@ -28,6 +28,8 @@ CODE_LENGTH = 24
 USED_UP = "this invite has been used up; ask your host for a new one"
 TEMPORARY = "temporary"
 """The label of tokens that are not stored."""
+HOUSE_AWAY = 0
+"""When such a token expires whose house is away. If the house comes back, it is valid again."""
 OWN_DATA = ("my_data", "forget_me")
 """What the token of somebody who has left can still call."""
 OWN_DATA_MS = 30 * DAY_MS
@@ -90,10 +92,14 @@ class Identities:
         self._codes: dict[bytes, bytes] = {}  # the token that a code in a link stands for; both as hashes
         self._watchers: dict[bytes, list[Callable[[], None]]] = {}  # by `counted_as` of their credentials
         self.access_tokens = AccessTokens()
-        self._unused: dict[bytes, bytes] = {}  # a token that was not used yet, and the one that it replaces, by hash
+        self._unused: dict[bytes, bytes] = {}  # a token that was not used yet, by the one that it replaces; hashes
         self.on_temporary: Callable[[], None] = lambda: None  # a token was made that is not stored
+        self.on_used: Callable[[list[Credential]], None] = lambda changed: None
+        """A token is used for the first time, so another one has ended. The credentials have to be stored."""
         for credential in credentials:
             self.put_credential(credential)
+            if credential.instead_of and not credential.revoked:
+                self._unused[credential.instead_of] = credential.hash
         for invite in invites:
             self.put_invite(invite)
 
@@ -109,14 +115,14 @@ class Identities:
         found = self._credentials.get(key) or self.access_tokens.get(key) or self._with_code(key)
         if found is None:
             raise Unauthorized("invalid token; ask your host for one")
-        if found.revoked or found.expires_at is not None or found.hash in self._unused:
+        if found.revoked or found.expires_at is not None or found.instead_of:
             return self.check(found, at)
         return found
 
     def check(self, credential: Credential, at: int) -> Credential:
         """Return the credential, or raise UNAUTHORIZED if it was revoked or has expired."""
-        if credential.hash in self._unused:
-            self._used(credential)
+        if self._is_unused(credential):
+            self.on_used(self._used(credential))
         decision = by_credential(credential, at)
         if decision.code:
             if credential.oauth and not credential.revoked:
@@ -172,6 +178,10 @@ class Identities:
         """Whether this token is in use."""
         found = self.find(token)
         return found is not None and not found.revoked
+
+    def with_hashes(self, hashes: Iterable[bytes]) -> list[Credential]:
+        """Those that are known of these credentials, valid or not."""
+        return [self._credentials[each] for each in hashes if each in self._credentials]
 
     def get(self, identity: str) -> Identity | None:
         return self._identities.get(identity)
@@ -247,26 +257,32 @@ class Identities:
         if not known.identity and (invite.revoked or (invite.uses < 1 and self.unused_of(invite.hash) is None)):
             self.revoke([known])
 
-    def put_unused(self, credential: Credential, instead_of: bytes) -> None:
-        """Register a token that was made for an invite with one use, or for the link of a person: the hash of its
-        token. The reply that has the new one may be lost, so `join` makes another until the new one is used."""
-        self.drop_unused(instead_of)
-        self._unused[credential.hash] = instead_of
+    def put_unused(self, credential: Credential) -> None:
+        """Register a token that was made instead of that of an invite with one use, or of the link of a person. The
+        reply that has the new one may be lost, so `join` makes another until the new one is used."""
+        self._unused[credential.instead_of] = credential.hash
         self.put_credential(credential)
 
     def drop_unused(self, instead_of: bytes) -> None:
         """The token that was made for an invite or a link is replaced."""
-        self._unused = {made: known for made, known in self._unused.items() if known != instead_of}
+        self._unused.pop(instead_of, None)
 
     def unused_of(self, instead_of: bytes) -> Credential | None:
         """The token that was made for an invite or a link, if it was never used."""
-        found = next((made for made, known in self._unused.items() if known == instead_of), None)
-        return self._credentials.get(found) if found is not None else None
+        return self._credentials.get(self._unused.get(instead_of, b""))
 
-    def _used(self, credential: Credential) -> None:
-        known = self._credentials.get(self._unused.pop(credential.hash))
-        if known is not None:
-            self.revoke([known])
+    def _is_unused(self, credential: Credential) -> bool:
+        """Whether the token that it replaces ends when it is used, or ends itself."""
+        return self._unused.get(credential.instead_of) == credential.hash
+
+    def _used(self, credential: Credential) -> list[Credential]:
+        """It is used, or ends: so does the token that it replaces. Returns what has changed, for the store."""
+        known = self._credentials.get(credential.instead_of)
+        self.drop_unused(credential.instead_of)
+        credential.instead_of = b""
+        # What is stored of an invite says by itself that it is used up.
+        ended = [one for one in self.revoke([known] if known is not None else []) if one.identity]
+        return [credential, *ended]
 
     def take_use(self, invite: Invite, uses: int = 1) -> Invite:
         """Take a use of an invite that is being accepted, so no other caller gets it; -1 returns it."""
@@ -307,7 +323,7 @@ class Identities:
         for credential in changed:
             credential.revoked = True
             self._notify_revoked(credential.counted_as)
-            if credential.hash in self._unused:
+            if self._is_unused(credential):
                 self._used(credential)
             if credential.oauth and not self.may_sign_in(credential.identity):
                 self.access_tokens.revoke(credential.identity)
@@ -357,10 +373,15 @@ class Identities:
             self.forget(identity)
         for one in change.identities:
             self.put(one)
+        for credential in change.credentials:  # first: a token that was replaced does not end the one of its invite
+            if not credential.revoked:
+                self.drop_unused(credential.instead_of or credential.hash)
         for credential in change.credentials:
             self._replace(credential)
         for invite in change.invites:
-            self.put_invite(invite)
+            known = self._invites.get(invite.hash, invite)  # a use may have been taken here since
+            left, revoked = min(invite.uses, known.uses), invite.revoked or known.revoked
+            self.put_invite(structs.replace(invite, uses=left, revoked=revoked))
         if change.delete:
             self.forget_room(change.room)
 
@@ -368,15 +389,19 @@ class Identities:
         """Connections hold the known object, so it is changed."""
         known = self._credentials.get(credential.hash)
         if known is None:
-            self.put_credential(credential)
-            return
-        self._by_identity.get(known.identity, {}).pop(known.hash, None)
-        for name in Credential.__struct_fields__:
-            if name != "revoked":
-                setattr(known, name, getattr(credential, name))
+            known = credential
+        else:
+            if self._is_unused(known) and not credential.instead_of:
+                self._used(known)
+            self._by_identity.get(known.identity, {}).pop(known.hash, None)
+            for name in Credential.__struct_fields__:
+                if name != "revoked":
+                    setattr(known, name, getattr(credential, name))
         self.put_credential(known)
         if credential.revoked:
             self.revoke([known])
+        elif credential.instead_of and not known.revoked:
+            self._unused[credential.instead_of] = known.hash
 
     def temporaries(self) -> list[tuple[Identity, Credential]]:
         """The tokens that are not stored, for other processes of this house."""
@@ -386,7 +411,9 @@ class Identities:
     def put_temporaries(self, made: Iterable[tuple[Identity, Credential]]) -> None:
         for identity, credential in made:
             self._identities.setdefault(identity.id, identity)
-            self.put_credential(credential)
+            known = self._credentials.get(credential.hash)
+            if known is None or known.expires_at == HOUSE_AWAY:  # else it may have been revoked since
+                self.put_credential(credential)
 
     def until_invalid(
         self, clock: Clock, credential: Credential, callback: Callable[[], None], *, renewable: bool = False
