@@ -1,6 +1,6 @@
 """The command ``thumbnail``: a room in a few lines, for lists of rooms.
 
-It shows what everybody may see, whoever asks, so it is made once for all who look at a list, and at most every few
+It shows what everybody may see, no matter who asks, so it is made once for all who look at a list, and at most every few
 seconds. Somebody who is no member yet gets it of rooms that people of this house enter freely.
 """
 
