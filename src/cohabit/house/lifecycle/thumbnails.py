@@ -1,7 +1,7 @@
 """The command ``thumbnail``: a room in a few lines, for lists of rooms.
 
-It shows what everybody may see, no matter who asks, so it is made once for all who look at a list, and at most every few
-seconds. Somebody who is no member yet gets it of rooms that people of this house enter freely.
+It shows what everybody may see, no matter who asks, so it is made once for all who look at a list, and at most every
+few seconds. Somebody who is no member yet gets it of rooms that people of this house enter freely.
 """
 
 import asyncio
