@@ -49,8 +49,8 @@ def name_of(workers: int) -> str:
     return f"{workers} workers" if workers else "one process"
 
 
-def opening(report: Report, store: str, counts: Sequence[int], places: dict[int, Place], times: int) -> None:
-    """Create the rooms of each place, by their number, and open them. ``counts``: of workers."""
+def opening(report: Report, store: str, counts: Sequence[int], places: dict[int, Place]) -> None:
+    """Create the rooms of each place, by their number, and open them once. ``counts``: of workers."""
     half, whole = sorted(places)
     for rooms, place in places.items():
         with serving(place, 0, rooms) as house:
@@ -58,10 +58,9 @@ def opening(report: Report, store: str, counts: Sequence[int], places: dict[int,
     one_process: list[float] = []
     for workers in counts:
         took: dict[int, list[float]] = {half: [], whole: []}
-        for _ in range(times):
-            for rooms in (half, whole):
-                with serving(places[rooms], workers, rooms) as house:
-                    took[rooms].append(house.hello["opened_s"])
+        for rooms in (half, whole):
+            with serving(places[rooms], workers, rooms) as house:
+                took[rooms].append(house.hello["opened_s"])
         for rooms, seconds in took.items():
             report.measure(f"{store}, {name_of(workers)}: open {rooms:,} rooms", seconds, "s")
         ratios = quotients(took[whole], took[half])
@@ -140,7 +139,7 @@ def run(quick: bool) -> Report:
                 count: Place(stack.enter_context(folder()), server.new_database() if store == "PostgreSQL" else "")
                 for count in (few, rooms // 2, rooms)
             }
-            opening(report, store, counts, {count: place for count, place in places.items() if count != few}, times)
+            opening(report, store, counts, {count: place for count, place in places.items() if count != few})
             for workers in counts:
                 calls(report, store, workers, places, seconds, times)
     return report
