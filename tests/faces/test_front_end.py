@@ -171,14 +171,26 @@ def test_a_hand_of_whist_is_played_on_a_phone_to_its_end(house: Running, visit: 
 
 
 def test_the_table_of_whist_shows_a_watcher_no_card_that_is_not_on_the_table(house: Running, visit: Visit) -> None:
-    house.open(whist())
+    plan = whist()
+    plan.agents.append(AgentSpec(id="gus", kind="human", token=token("gus")))
+    house.open(plan)
     house.call("ann", "cut")
-    page = visit(house.link("eve"))
-    expect(document(page).locator(".backs").first).to_be_visible()
-    status = house.call("eve", "view").observation.status
+    page = visit(house.link("gus"))
+    expect(document(page).locator(".backs i").first).to_be_visible()
+    status = house.call("gus", "view").observation.status
     shown = document(page).locator(".card").evaluate_all("(all) => all.map((card) => card.getAttribute('aria-label'))")
     assert len(shown) == len(status["trick"]["plays"]) + len((status["lastTrick"] or {"plays": []})["plays"])
     assert document(page).locator(".backs i").count() == sum(status["handCounts"])
+
+
+def test_the_table_of_whist_shows_all_hands_to_somebody_who_sees_everything(house: Running, visit: Visit) -> None:
+    house.open(whist())
+    house.call("ann", "cut")
+    page = visit(house.link("eve"))
+    expect(document(page).locator(".open-hand")).to_have_count(4)
+    status = house.call("eve", "view").observation.status
+    expect(document(page).locator(".open-hand .card")).to_have_count(sum(status["handCounts"]))
+    expect(document(page).locator(".backs i")).to_have_count(0)
 
 
 def test_a_watcher_with_consent_sees_the_hand_it_watches_and_can_play_none_of_its_cards(

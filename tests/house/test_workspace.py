@@ -852,7 +852,9 @@ def test_an_address_with_a_secret_or_a_program_in_it_is_refused(remote: str) -> 
 
 def test_nobody_can_name_a_repository_over_the_wire() -> None:
     made: Any = create_room.__command__  # type: ignore[attr-defined]
-    assert set(made.schema["properties"]) == {"scenario", "world", "players", "people", "brains", "room", "seed"}
+    assert set(made.schema["properties"]) == {
+        "scenario", "world", "players", "people", "brains", "room", "seed", "spectator_delay",
+    }  # fmt: skip
     assert not [c for c in commands_of(Workspace()) if "remote" in " ".join(c.schema["properties"])]
 
 
