@@ -147,9 +147,9 @@ def _is_listed(room: Room, member: Member | None, command: Command) -> bool:
 
 
 def room_commands(commands: Sequence[CommandInfo]) -> list[CommandInfo]:
-    """The room commands. A caller who is not a member can only join."""
+    """The room commands. A caller who is not a member can only join, and look at the thumbnail."""
     here = [info for info in commands if info.about != "house"]
-    is_member = any(info.about == "room" and not info.joins for info in here)
+    is_member = any(info.about == "room" and info.for_model and not info.joins for info in here)
     return [info for info in here if info.joins != is_member]
 
 
