@@ -184,6 +184,36 @@ async def test_frames_against_the_protocol_end_the_connection_and_nothing_after_
     assert den.house.rooms["den"].room.world.kept["red"] == []
 
 
+async def test_a_frame_against_the_protocol_before_the_app_has_accepted_is_refused_and_no_error_of_ours() -> None:
+    asked, ended = asyncio.Event(), asyncio.Event()
+    errors: list[dict[str, Any]] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        assert (await receive())["type"] == "websocket.connect"
+        asked.set()
+        assert (await receive())["type"] == "websocket.disconnect"
+        ended.set()
+        await send({"type": "websocket.close"})
+
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: errors.append(context))
+    config = uvicorn.Config(app, log_config=None)
+    config.load()
+    server = await loop.create_server(lambda: DirectProtocol(config, ServerState(), {}), "127.0.0.1", 0)
+    async with server:
+        host, port = server.sockets[0].getsockname()
+        reader, writer = await asyncio.open_connection(host, port)
+        early = ClientProtocol(parse_uri(f"ws://{host}:{port}"))
+        early.send_request(early.connect())
+        writer.write(b"".join(early.data_to_send()))
+        await asked.wait()
+        writer.write(text(call(1), mask=False))
+        assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
+        await ended.wait()
+        writer.close()
+    assert errors == []
+
+
 async def test_after_a_goodbye_nothing_more_is_done(den: Served) -> None:
     async with wired(den) as me:
         await me.write(Frame(Opcode.CLOSE, Close(1000, "").serialize()).serialize(mask=True) + text(call(1)))

@@ -317,6 +317,7 @@ def test_a_hostile_document_stays_in_its_frame_without_token_network_or_rights(
     assert tried.pop("popup") == "null"
     assert tried.pop("alert") == "null"
     assert tried.pop("webrtc") == "undefined"
+    assert tried.pop("webrtc of a module with a window of its own") is None
     assert tried.pop("webrtc of an empty frame") == "SecurityError"
     for name in ("a frame with a script", "a frame with a handler"):
         assert tried.pop(f"webrtc of {name}") == "silent", name

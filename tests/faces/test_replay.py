@@ -255,6 +255,7 @@ def test_a_hostile_document_in_a_file_reaches_nothing_and_can_do_nothing(
     assert evil.reached == []
     assert {tried[name] for name in ("read parent", "local storage", "navigate top")} == {"SecurityError"}
     assert (tried["fetch"], tried["origin"], tried["webrtc"]) == ("TypeError", "null", "undefined")
+    assert tried["webrtc of a module with a window of its own"] is None
     assert tried["webrtc of a frame with my script"] == "TypeError"
     assert {tried[f"webrtc of a frame with a {how}"] for how in ("script", "handler")} == {"silent"}
     assert tried["call put"].startswith("[REPLAY] ")

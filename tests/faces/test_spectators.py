@@ -16,8 +16,10 @@ from tests.house.test_spectators import ANN, EVE
 
 from cohabit.errors import CohabitError
 from cohabit.faces.cli import main
+from cohabit.house.films.rights import full_view_until
 from cohabit.house.house import House
 from cohabit.house.lifecycle import creating
+from cohabit.room.record import Snapshot
 
 from .doors import MOSTLY_SOAK, doors
 from .test_cli_films import packed_in
@@ -111,3 +113,25 @@ async def test_an_exported_file_of_a_spectator_ends_where_its_view_does(tmp_path
     film = json.dumps(packed_in(pages["clear", "watchers"]))
     assert "710001" in film
     assert "710002" not in film
+
+
+async def test_an_exported_file_of_a_spectator_shows_nothing_newer_where_old_entries_were_deleted(
+    tmp_path: Path,
+) -> None:
+    """The entries reach further back than the oldest snapshot, from which alone they can be replayed."""
+    data, target = tmp_path / "data", tmp_path / "film.html"
+    async with open_house(data, keep_entries=30, snapshot_every=10) as house:
+        who = await make_room(house, ANN, BOB, HOST, EVE, partial_intel=True, spectator_delay=25)
+        await who["eve"]("spectate")
+        for n in range(60):
+            await who["ann"]("hide", {"n": 710_000 + n})
+        room = house.rooms["den"].room
+        until = full_view_until(room, room.state.members["eve"])
+        oldest = next(iter(house.store.lines("den", -1, 1)))[0]
+        snapshot = min(Snapshot.decode(each).seq for each in house.store.snapshots("den"))
+        assert until is not None and 0 < oldest <= until < snapshot
+        with pytest.raises(CohabitError):
+            await who["eve"]("delayed_view")
+    assert main(["export", "den", "--html", "--as", "eve", "-o", str(target), "--data", str(data)]) == 0
+    film = json.dumps(packed_in(target.read_text()))
+    assert not [n for n in range(60) if str(710_000 + n) in film]

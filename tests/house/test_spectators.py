@@ -3,15 +3,16 @@
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, GameRejected, PermissionDenied
+from cohabit.errors import BadArgs, Busy, CohabitError, GameRejected, PermissionDenied
 from cohabit.house.access.signing import SigningKey
 from cohabit.house.films import delayed
 from cohabit.house.house import House
 from cohabit.scenario import parse_scenario
+from cohabit.testing.clock import FakeClock
 
 from .making import ANN, BOB, GOD, HOST, OWL, Client, back_again, make_room, open_house, stored_room
 from .test_own_data import with_key
@@ -116,6 +117,7 @@ async def test_who_has_seen_a_game_as_a_spectator_plays_in_the_next_one_only() -
             with pytest.raises(GameRejected):
                 await who["eve"]("sit", args)
         assert house.rooms["den"].room.state.members["eve"].seat is None
+        await cast(FakeClock, house.clock).advance(1_000)
         await who["eve"]("spectate", {"off": True})
         await who["hostess"]("remove_member", {"member": "bob"})
         with pytest.raises(GameRejected, match=r"in this game|spectator"):
@@ -124,6 +126,25 @@ async def test_who_has_seen_a_game_as_a_spectator_plays_in_the_next_one_only() -
         assert (await who["eve"]("sit", {"seat": "blue"})).seat == "blue"
         with pytest.raises(PermissionDenied):
             await who["eve"]("delayed_view")
+
+
+async def test_somebody_who_only_watches_fills_neither_the_record_nor_the_news_of_others_by_changing_its_mind() -> None:
+    async with open_house() as house:
+        who, clock = await open_room(house), cast(FakeClock, house.clock)
+        record = house.rooms["den"].room.record
+        before, told = record.seq, await who["ann"].reader()
+        for n in range(20):
+            try:
+                await who["eve"]("spectate", {"off": n % 2 == 1})
+            except Busy as refused:
+                assert refused.details["retry_after_s"] == 1
+        assert record.seq - before <= 2  # and that ann is there
+        for off in (True, False, True, False):
+            await clock.advance(1_000)
+            assert (await who["eve"]("spectate", {"off": off})).spectating is not off
+        assert [item["text"] for item in told.items() if "spectator" in item["text"]] == ["eve watches as a spectator"]
+        assert (await who["eve"]("delayed_view")).text
+        told.task.cancel()
 
 
 async def test_a_finished_game_is_shown_at_once_and_the_next_one_is_not() -> None:

@@ -9,7 +9,7 @@ import pytest
 from cohabit.errors import CohabitError, UnknownRoom
 from cohabit.room.room import Room
 
-from .making import ANN, BOB, HOST, OWL, Client, a_moment, issue, make_room, open_house
+from .making import ANN, BOB, HOST, OWL, Client, a_moment, issue, make_room, open_house, player
 
 
 async def test_a_thumbnail_shows_what_everybody_may_see_whoever_asks() -> None:
@@ -95,3 +95,13 @@ async def test_a_long_view_is_cut() -> None:
         shown = await who["bob"]("thumbnail")
         assert len(shown.lines) == 14
         assert max(map(len, shown.lines)) == 48
+
+
+async def test_a_new_room_with_the_name_of_a_deleted_one_does_not_show_that_one() -> None:
+    async with open_house() as house:
+        first = await make_room(house, player("cat", 0), BOB, HOST)
+        await first["cat"]("shout", {"text": "hello"})
+        assert (await first["cat"]("thumbnail")).lines == ["red: hello"]
+        await first["hostess"]("delete_room", {"confirm": "den"})
+        shown = await (await make_room(house, ANN, BOB, HOST))["ann"]("thumbnail")
+        assert (shown.lines, shown.players) == (["silence"], {"red": "ann", "blue": "bob"})

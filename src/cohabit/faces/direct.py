@@ -153,6 +153,12 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()) or REFUSED)
         self.transport.close()
 
+    def handle_parser_exception(self) -> None:
+        if self.conn.close_sent is None:  # the app has not accepted it yet, so there is nobody to say goodbye to
+            self._refuse_handshake()
+        else:
+            super().handle_parser_exception()
+
     # -- in ---------------------------------------------------------------------------------------
     def data_received(self, data: bytes) -> None:
         """Split the input into frames, so the parser always gets complete frames."""

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import BadArgs, GameRejected
+from cohabit.errors import BadArgs, Busy, GameRejected
 from cohabit.model.grant import Capability
 from cohabit.model.seat import SeatId
 from cohabit.remote import RemoteWorld
@@ -41,7 +41,14 @@ class Spectators(Struct, omit_defaults=True):
     watching: list[str] = []  # the ids of the members who are spectators
 
 
+class Changed(Struct, omit_defaults=True):
+    at: int = 0  # the last time
+
+
 SPECTATORS = Slice("spectators", Spectators)
+CHANGED = Slice("spectators", Changed)
+CHANGE_MS = 1_000
+"""The least time between two calls of a member: somebody who only watches could fill the record with them."""
 EVERYTHING = "*everything*"
 """In place of the seat whose hidden information a member has seen in this game: so it can take none."""
 
@@ -73,6 +80,9 @@ def spectate(
             "(spectator_delay)"
         )
     kept, me = SPECTATORS.change(ctx.state), ctx.member
+    if CHANGED.is_kept(me) and ctx.at - CHANGED.read(me).at < CHANGE_MS:
+        raise Busy("you called this less than a second ago; wait a moment", retry_after_s=1)
+    CHANGED.change(me).at = ctx.at
     if off:
         kept.watching = [who for who in kept.watching if who != me.id]
         return Spectating(False, kept.delay)
@@ -92,7 +102,8 @@ def _add(ctx: Context, member: Member) -> None:
     kept = SPECTATORS.change(ctx.state)
     if member.id not in kept.watching:
         kept.watching = [*kept.watching, member.id]
-        ctx.tell(f"{member.handle} watches as a spectator", "roster")
+        if seat_in_game(ctx.state, member) != EVERYTHING:  # else that was said in this game
+            ctx.tell(f"{member.handle} watches as a spectator", "roster")
 
 
 def _order(room: BaseRoom) -> list[str] | None:
@@ -106,6 +117,7 @@ def _order(room: BaseRoom) -> list[str] | None:
 class SpectatorsFeature(Feature):
     name = "spectators"
     room_slice = SPECTATORS
+    member_slice = CHANGED
 
     def opening(self, scenario: Scenario, world: World) -> Spectators | None:
         if scenario.spectator_delay is None:

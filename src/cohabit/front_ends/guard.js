@@ -2,10 +2,11 @@
 //
 // No policy of a browser covers WebRTC, whose connections reach other hosts. A document could make a frame within its frame,
 // where the constructors are there again. So the policy allows scripts by their hashes, and those scripts begin by removing
-// the constructors from where they run. Attributes such as onclick have no hash, and do not run.
+// the constructors from where they run. Attributes such as onclick have no hash, and do not run. A module can declare a
+// function with the name `window` that exists before its first line; then nothing of it runs.
 
 { // leaves nothing but `guarded` to the scripts after it
-  const GUARD = 'for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) Object.defineProperty(window, name, { value: undefined, writable: false, configurable: false });\n';
+  const GUARD = 'if (window.window !== window) throw "window is another name here"; for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) Object.defineProperty(window, name, { value: undefined, writable: false, configurable: false });\n';
   const SCRIPT = /^(module|(text|application)\/(x-)?(java|ecma)script)?$/i;
   const STRICT = /^\s*(["'])use strict\1/;
 

@@ -48,14 +48,20 @@ def page_of(
 ) -> tuple[str, Film]:
     """The HTML file of a room as a member could see it, `public` or `all`; and the film in it."""
     room = load_room(store, source.name)
-    watcher = _watcher(room, who, moments.oldest(store, source.name))
+    watcher = _watcher(room, who, _first(store, source))
     film = film_of(store, keyframes, source, room, decisions, watcher, frames)
     document = read_front_end(type(room.world)) if room.world.spec.has_front_end else ""
     return film_html(film, document), film
 
 
-def _watcher(room: Room, who: str, oldest: int) -> _Watcher:
-    """``oldest``: the first entry that was not deleted."""
+def _first(store: LastingStore, source: Source) -> int:
+    """The first entry that a film can show: if older ones were deleted, it begins with a snapshot."""
+    oldest = moments.oldest(store, source.name)
+    return source.snapshots[0].seq if oldest > 0 else 0
+
+
+def _watcher(room: Room, who: str, first: int) -> _Watcher:
+    """``first``: the first entry that a film can show."""
     if who == EVERYTHING:
         return _Watcher(Watch(ALL), None, ALL)
     if who == EVERYBODY:
@@ -67,7 +73,7 @@ def _watcher(room: Room, who: str, oldest: int) -> _Watcher:
         raise UnknownAsset(f"no member of this room is called {who!r}", did_you_mean=nearest(who, known, 2))
     eye = room.eye_of(member)
     until = full_view_until(room, member)
-    if until is not None and until >= oldest:
+    if until is not None and until >= first:
         return _Watcher(Watch(ALL, member.id, delayed=True), member, eye, until)
     return _Watcher(own_watch(member, eye), member, eye)
 

@@ -43,9 +43,13 @@ class Thumbnail(Struct):
 
 
 class Kept(Struct):
-    version: object  # of the room
+    secret: str  # of the room: another one may have its name by now
+    version: object
     made_at: int
     shown: Thumbnail
+
+    def serves(self, secret: str, version: object, now: int) -> bool:
+        return self.secret == secret and (self.version == version or now < self.made_at + KEPT_MS)
 
 
 class Thumbnails:
@@ -60,12 +64,12 @@ class Thumbnails:
         lock = self._making.setdefault(room, asyncio.Lock())
         try:
             async with lock:
-                version, kept = (ctx.room.state.secret, ctx.runner.version), self._kept.get(room)
-                if kept is not None and (kept.version == version or clock.now() < kept.made_at + KEPT_MS):
+                secret, version, kept = ctx.room.state.secret, ctx.runner.version, self._kept.get(room)
+                if kept is not None and kept.serves(secret, version, clock.now()):
                     return kept.shown
                 shown: Thumbnail = await ctx.runner.submit(PeekCall(_make))
                 self._kept.pop(room, None)
-                self._kept[room] = Kept(version, clock.now(), shown)
+                self._kept[room] = Kept(secret, version, clock.now(), shown)
                 if len(self._kept) > MAX_ROOMS:
                     del self._kept[next(iter(self._kept))]
                 return shown
