@@ -46,7 +46,7 @@ from cohabit.world import Outcome, World
 OF_THE_WORLD = (GameRejected, UnknownAsset, OutOfBounds, ScopeViolation)
 """Refusals whose reasons come from the world."""
 MOST_OFTEN_DUE = 100
-"""How often the same thing can be due one after another."""
+"""The number of times that the same system entry may be due in a row."""
 BLIND = "The game refused this. You don't have permission to see why."
 
 
@@ -405,6 +405,6 @@ class Room(BaseRoom):
         return self.crash_on_bug(self._write, now, command, None, args, command.check(args))
 
     def next_deadline(self) -> int | None:
-        """When ``settle`` next has something to do, on the clock of the house."""
+        """The time at which ``settle`` next has something to do, on the clock of the house."""
         due = None if self.timers.idle else self.timers.first(self.state, self._dues)
         return None if due is None else due[0] - self.ahead_ms

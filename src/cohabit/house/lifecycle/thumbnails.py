@@ -86,7 +86,7 @@ def _make(room: Room) -> Thumbnail:
 
 
 def may_see(house: Services, caller: Credential, runner: RoomRunner, member: Member | None) -> bool:
-    """Whether a caller who may enter a room gets its thumbnail."""
+    """True if a caller who may enter a room gets its thumbnail."""
     state = runner.room.state
     if runner.failure is not None:
         return False

@@ -31,7 +31,7 @@ def _may_leave_seat(room: BaseRoom, member: Member) -> bool:
 
 
 def can_sit(room: BaseRoom, member: Member) -> bool:
-    """Whether this member can take a seat now, or will get the one that it claims."""
+    """True if this member can take a seat now, or will get the one that it claims."""
     if member.claim is not None:
         return True
     taken = {m.seat for m in room.state.members.values() if not _gives_way(m)}
@@ -93,7 +93,7 @@ def open_to(room: BaseRoom, me: Member | None = None) -> list[SeatId]:
 
 
 def _closed(room: BaseRoom, member: Member, seat: SeatId) -> str:
-    """Why a feature keeps a member from a seat; empty: it may take it."""
+    """The reason why a feature keeps a member from a seat; empty: it may take it."""
     return next(filter(None, (closes(room, member, seat) for closes in room.hooks.closes_seat)), "")
 
 
@@ -247,7 +247,7 @@ def seat_for_claim(seats_ever: Sequence[SeatId], claim: str) -> SeatId | None:
 
 
 def are_unchanged(room: BaseRoom, seats: Sequence[Seat]) -> bool:
-    """Whether everybody keeps their seat in a new game with these seats, as in most rematches. In a world that hides
+    """True if everybody keeps their seat in a new game with these seats, as in most rematches. In a world that hides
     nothing, claims get their seats as soon as those are free, so a new game has none to assign."""
     return room.world.spec.open_information and not room.has_moving_seats and seats == room.state.seats
 

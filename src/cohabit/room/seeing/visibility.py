@@ -33,7 +33,7 @@ def eye_for(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog:
 
 
 def _plays(state: RoomState, kibitzer: Member) -> bool:
-    """Whether the notified player still holds the seat."""
+    """True if the notified player still holds the seat."""
     player = state.members.get(kibitzer.through_player or "")
     return player is not None and player.seat == kibitzer.through
 
@@ -90,7 +90,7 @@ ACCOUNT = "account"
 def perceives(
     told: Told, member: Member, held: frozenset[Capability], eye: Eye | None, players: Mapping[SeatId, str] | None
 ) -> bool:
-    """Whether this member may receive the notice. ``players``: who held the notified seats at the time."""
+    """True if this member may receive the notice. ``players``: who held the notified seats at the time."""
     if told.kind == ACCOUNT:  # about the member itself, so no grant is needed
         return told.members is not None and member.id in told.members
     if _NEEDS.get(told.kind, Capability.WATCH) not in held:
@@ -111,7 +111,7 @@ def perceives(
 
 
 def is_news(entry: Entry, member: Member, eye: Eye | None, via: str | None = None) -> bool:
-    """Whether an entry tells this member something that it has not done itself. A wait ends for news only.
+    """True if an entry tells this member something that it has not done itself. A wait ends for news only.
 
     The room knows members, not connections: what a member does over one connection is its own on the others too. What
     its stand-in did, or the world in the same entry, is news. ``via``: the stand-in that asks, for which it is not.
@@ -126,7 +126,7 @@ def is_news(entry: Entry, member: Member, eye: Eye | None, via: str | None = Non
 
 
 def has_details(told: Told) -> bool:
-    """Whether the author of an entry is also shown its arguments and the reason. Messages have no further details."""
+    """True if the author of an entry is also shown its arguments and the reason. Messages have no further details."""
     return not told.by_world and told.kind not in MESSAGES and not told.shows
 
 
