@@ -36,7 +36,7 @@ LIST: Final = ROOT / "docs/public.txt"
 CHANGELOG: Final = ROOT / "CHANGELOG.md"
 MODULES: Final = (
     "cohabit", "cohabit.adapter", "cohabit.agents.contract", "cohabit.bodies", "cohabit.client", "cohabit.envs",
-    "cohabit.errors", "cohabit.fair", "cohabit.library", "cohabit.protocols.kibitz", "cohabit.protocols.wsap",
+    "cohabit.errors", "cohabit.fair", "cohabit.features", "cohabit.library", "cohabit.protocols.kibitz", "cohabit.protocols.wsap",
     "cohabit.replayed", "cohabit.room.feature", "cohabit.testing", "cohabit.world",
 )  # fmt: skip
 """The modules that users import from. Everything else may change at any time."""

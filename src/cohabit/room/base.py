@@ -229,7 +229,6 @@ class BaseRoom(RecordedRoom):
     def roll_back(self, lines: int = 0) -> None:
         super().roll_back(lines)
         self.features_changed()
-        self.timers.changed()
 
     def _digested(self) -> RoomState:
         state = self.features.digested(self.state)  # older records do not have the time of `archive` in their digests

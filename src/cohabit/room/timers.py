@@ -32,16 +32,17 @@ def why_untimed(world: World, turn_based: bool, step_ticks: int) -> str:
 class Timers:
     """The timers of a room.
 
-    Member timers (an expiring grant, a waiting stand-in) rarely change, so they are recomputed only after ``changed``.
+    Those of members and features (an expiring grant, a waiting stand-in) rarely change, so they are computed again only
+    after ``changed``. Those of the turn and of the next game are read from the state.
     """
 
     def __init__(self) -> None:
         self.idle = False  # no timer is set
         self._stale = True
-        self._member_timers: Due | None = None
+        self._next: Due | None = None
 
     def changed(self) -> None:
-        """Recompute the member timers: something other than the world and the bus changed."""
+        """Something besides the world and the messages has changed: compute the timers of members and features again."""
         self.idle = False
         self._stale = True
 
@@ -49,9 +50,9 @@ class Timers:
         """The system entry that is due next, and when."""
         if self._stale:
             due = [*_member_timers(state), *of_features()]
-            self._member_timers = min(due, key=_when) if due else None
+            self._next = min(due, key=_when) if due else None
             self._stale = False
-        first = self._member_timers
+        first = self._next
         self.idle = first is None and state.turn_ms is None and state.rematch_ms is None
         ends = turn_ends(state)
         if ends is not None and (first is None or ends < first[0]):
