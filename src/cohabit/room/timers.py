@@ -42,7 +42,7 @@ class Timers:
         self._next: Due | None = None
 
     def changed(self) -> None:
-        """Something besides the world and the messages has changed: compute the timers of members and features again."""
+        """Compute the timers of members and features again: more than the world and the messages has changed."""
         self.idle = False
         self._stale = True
 
