@@ -38,7 +38,7 @@ from cohabit.world import Arrival, World
 if TYPE_CHECKING:
     from cohabit.room.base import BaseRoom, Context
 
-__all__ = ["SPEEDS", "Feature", "Private", "Sending"]  # the contract; the rest is how a room calls it
+__all__ = ["SPEEDS", "Feature", "Sending"]  # the contract; the rest is how a room calls it
 
 log = logging.getLogger("cohabit")
 T = TypeVar("T")

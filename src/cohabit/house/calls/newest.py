@@ -23,7 +23,7 @@ class Newest(Generic[T]):
         self._turns: dict[str, _Turn] = {}
 
     async def get(self, room: str, serves: Callable[[T], bool], make: Callable[[], Awaitable[T]]) -> T:
-        """The kept answer if it ``serves``, else a new one. Callers wait for one that is being made, and may share it."""
+        """The kept answer if it ``serves``, else a new one. Callers wait for one that is being made, and may get it."""
         turn = self._turns.setdefault(room, _Turn())
         turn.callers += 1
         try:
