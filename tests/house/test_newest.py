@@ -42,10 +42,14 @@ async def test_an_answer_that_no_longer_serves_is_made_again_and_never_by_two_at
 
     first, second = asyncio.create_task(ask()), asyncio.create_task(ask())
     await asyncio.sleep(0)
-    for _ in range(3):
-        make.go_on.release()
+    make.go_on.release()
     assert await first == 1
-    third = asyncio.create_task(ask())  # comes while the second has just begun
+    third = asyncio.create_task(ask())  # comes when the second has just begun
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert (make.made, make.most_at_once) == (2, 1)
+    make.go_on.release()
+    make.go_on.release()
     assert sorted([await second, await third]) == [2, 3]
     assert make.most_at_once == 1
 
