@@ -36,10 +36,12 @@ LIST: Final = ROOT / "docs/public.txt"
 CHANGELOG: Final = ROOT / "CHANGELOG.md"
 MODULES: Final = (
     "cohabit", "cohabit.adapter", "cohabit.agents.contract", "cohabit.bodies", "cohabit.client", "cohabit.envs",
-    "cohabit.errors", "cohabit.fair", "cohabit.library", "cohabit.protocols.kibitz", "cohabit.protocols.wsap",
-    "cohabit.replayed", "cohabit.room.feature", "cohabit.testing", "cohabit.world",
+    "cohabit.errors", "cohabit.fair", "cohabit.features", "cohabit.library", "cohabit.protocols.kibitz",
+    "cohabit.protocols.wsap", "cohabit.replayed", "cohabit.room.feature", "cohabit.testing", "cohabit.world",
 )  # fmt: skip
 """The modules that users import from. Everything else may change at any time."""
+NAMES_ONLY: Final = frozenset({"cohabit.features"})
+"""Modules that name parts of the kernel. The names are public; methods that features do not need may change."""
 
 
 def public() -> Iterator[str]:
@@ -64,7 +66,9 @@ def _module(name: str) -> Iterator[str]:
     module = importlib.import_module(name)
     own = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == name]
     for key in sorted(getattr(module, "__all__", own)):
-        if not key.startswith("_"):
+        if name in NAMES_ONLY:
+            yield f"name {name}.{key}"
+        elif not key.startswith("_"):
             yield from _value(f"{name}.{key}", getattr(module, key))
 
 

@@ -130,6 +130,45 @@ def test_members_that_a_feature_does_not_forget_are_a_warning(tmp_path: Path) ->
     assert [finding.check for finding in report.findings if finding.warned] == ["members"]
 
 
+PLAYERS_ONLY = '''
+from msgspec import Struct
+from cohabit.errors import GameRejected
+from cohabit.features import BaseRoom, Capability, Context, Feature, Member, Slice, command
+
+class Counts(Struct, omit_defaults=True):
+    moves: int = 0
+    resigned: int = 0
+
+COUNTS = Slice("players_only", Counts)
+
+@command(category="meta", needs=Capability.ACT, records=True)
+def resign(ctx: Context) -> int:
+    """Players only."""
+    if ctx.member.seat is None:
+        raise GameRejected("you do not play")
+    COUNTS.change(ctx.state).resigned += 1
+    return COUNTS.read(ctx.state).resigned
+
+class PlayersOnly(Feature):
+    name = "players_only"
+    room_slice = COUNTS
+
+    def acted(self, room: BaseRoom, member: Member) -> None:
+        COUNTS.change(room.state).moves += 1
+'''
+
+
+def test_a_feature_is_used_by_members_who_play(tmp_path: Path) -> None:
+    (tmp_path / "feature.py").write_text(PLAYERS_ONLY)
+    report = check_feature(str(tmp_path / "feature.py"))
+    assert report.ok, report
+    assert not [finding for finding in report.findings if finding.warned], report
+    (tmp_path / "feature.py").write_text(PLAYERS_ONLY.replace(".moves += 1", ".moves += len(1)"))
+    report = check_feature(str(tmp_path / "feature.py"))
+    assert report.failed() == ["use"], report
+    assert "TypeError" in str(report.findings[-1].message), report
+
+
 def test_the_command_line_checks_a_feature(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text(FAULTS["a timer fails"][0])
     for path, status in ((POLL, 0), (tmp_path / "bad.py", 1)):

@@ -50,7 +50,7 @@ CHANGED = Slice("spectators", Changed)
 CHANGE_MS = 1_000
 """The least time between two calls of a member: somebody who only watches could fill the record with them."""
 EVERYTHING = "*everything*"
-"""In place of the seat whose hidden information a member has seen in this game: so it can take none."""
+"""Stands for a seat in ``RoomState.played``: a spectator has seen what is hidden from all, so it can take none."""
 
 
 def _plays(room: BaseRoom, member: Member) -> bool:
@@ -142,7 +142,7 @@ class SpectatorsFeature(Feature):
         if order != kept.to_move:
             kept.to_move = order
             kept.steps += 1
-        if state.tick != kept.tick:
+        if state.tick != kept.tick:  # it is smaller in a new game, which counts from 0
             kept.steps += state.tick - kept.tick if state.tick > kept.tick else state.tick
             kept.tick = state.tick
         if not kept.marks or kept.steps - kept.marks[-1][0] >= max(1, kept.delay // MARKS):
@@ -162,8 +162,8 @@ class SpectatorsFeature(Feature):
             state.played.setdefault(member.identity or member.id, EVERYTHING)
 
     def game_ends(self, ctx: Context, is_loaded: bool) -> None:
-        kept, state = SPECTATORS.change(ctx.state), ctx.state
-        kept.over = ctx.room.record.seq if state.over_since is not None else kept.over
+        if ctx.state.over_since is not None:
+            SPECTATORS.change(ctx.state).over = ctx.room.record.seq
 
     def take_seat(self, ctx: Context, member: Member, seat: SeatId | None) -> bool:
         if seat_in_game(ctx.state, member) == EVERYTHING:

@@ -20,7 +20,7 @@ class Clock(Protocol):
         """It never goes backwards, and only by this clock do things of the house happen and end."""
 
     def time_of_day(self) -> int:
-        """What the clocks of others say now, for times that others have set. It may jump."""
+        """The time of day, for times that others have set. It may jump."""
 
     def call_at(self, at: int, then: Callable[[], None]) -> Timer: ...
 

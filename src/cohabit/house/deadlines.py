@@ -1,4 +1,4 @@
-"""How long world code has run: what counts is the time in which it computed or was blocked.
+"""Measures how long world code has run. Only time in which it computed or was blocked counts.
 
 A thread that is ready to run may have to wait: for the CPU, on a machine with other work to do, or for Python's global
 interpreter lock (GIL), in a house with other busy worlds. That is not the fault of its world, so it is not counted.
@@ -14,14 +14,14 @@ from contextlib import suppress
 from typing import NamedTuple
 
 CHECKS = 8
-"""How often a step is checked until its deadline."""
+"""The number of checks of a step until its deadline."""
 GIL_CREDIT = 1
 """At most this many deadlines' worth of waiting for the GIL is left out of the count: otherwise many hung worlds would
 protect each other."""
 
 
 class Measurement(NamedTuple):
-    """What a thread and its process have used since they started."""
+    """The time that a thread and its process have used since they started."""
 
     cpu_s: float = 0.0
     starved_s: float = 0.0  # it could have run, but did not get the CPU
@@ -30,7 +30,8 @@ class Measurement(NamedTuple):
 
 
 def measure_thread(native_id: int | None) -> Measurement:
-    """What a thread of this process has used. Where the system does not tell, it is as if the thread were blocked."""
+    """The time that a thread of this process has used. Where the system does not tell, it is as if the thread were
+    blocked."""
     task = f"/proc/self/task/{native_id}"
     try:
         with open(f"{task}/schedstat") as times, open(f"{task}/status") as status:
@@ -42,7 +43,7 @@ def measure_thread(native_id: int | None) -> Measurement:
 
 
 def starved_by_thread(process: int) -> dict[str, float]:
-    """How long each thread of a process could have run, but did not get the CPU. Empty where the system does not
+    """The time that each thread of a process could have run, but did not get the CPU. Empty where the system does not
     tell."""
     found: dict[str, float] = {}
     with suppress(OSError):
@@ -53,7 +54,7 @@ def starved_by_thread(process: int) -> dict[str, float]:
 
 
 def counted_s(before: Measurement, after: Measurement, wall_s: float, gil_s: float) -> tuple[float, float]:
-    """How much of ``wall_s`` counts, and how much of it was spent waiting for the GIL: at most ``gil_s``.
+    """The part of ``wall_s`` that counts, and the part that was spent waiting for the GIL: at most ``gil_s``.
 
     A thread that waits for the GIL wakes up once per switch interval, and another thread computes meanwhile.
     """
@@ -83,7 +84,7 @@ class StepTime:
         self._counted_s = 0.0
 
     def is_due(self, step: object, at: float) -> bool:
-        """Whether this step should be measured now."""
+        """True if this step should be measured now."""
         if step != self._step:
             self._step, self._last, self._counted_s = step, None, 0.0
             self._gil_credit_s = GIL_CREDIT * self._deadline_s
@@ -94,7 +95,7 @@ class StepTime:
         return self._counted_s + self._wall_s >= self._deadline_s
 
     def count(self, step: object, now: Measurement) -> float:
-        """How long this step has taken so far. The first measurement is its beginning."""
+        """The time that this step has taken so far. The first measurement is its beginning."""
         if step != self._step:
             return 0.0  # another one has begun
         if self._last is not None:

@@ -55,8 +55,8 @@ class Directory(Protocol):
         """The live nodes that run rooms."""
 
     def socket_of(self, node: str) -> str:
-        """Where a node serves all interfaces: the path of a Unix socket; of a node of another house, a URL with its
-        host, port and name: ``tcp://HOST:PORT/PLACE/NODE``."""
+        """The address at which a node serves all interfaces: the path of a Unix socket; of a node of another house, a
+        URL with its host, port and name: ``tcp://HOST:PORT/PLACE/NODE``."""
 
     def place(self) -> str:
         """The node that a new room is created in."""
@@ -85,7 +85,7 @@ class Table:
         return self.rooms.get(room)
 
     def is_elsewhere(self, room: str) -> bool:
-        """Whether another node has this room, or none at the moment."""
+        """True if another node has this room, or none at the moment."""
         return self.rooms.get(room, self.here) != self.here
 
     def moving(self) -> Sequence[str]:
@@ -113,7 +113,7 @@ class Table:
         sockets: Mapping[str, str | None] = NOTHING,
         leaving: Mapping[str, bool | None] = NOTHING,
     ) -> None:
-        """What has changed; None: it is gone."""
+        """Apply changes; None: it is gone."""
         before = {self.sockets[node] for node in sockets if node in self.sockets}
         _change(self.rooms, rooms)
         _change(self.sockets, sockets)

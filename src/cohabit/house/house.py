@@ -71,7 +71,7 @@ SECOND_HOUSE = (
 )
 STORE_AWAY = "the database cannot be reached: nothing can be stored at the moment"
 LEASE = "lease"
-"""What a house is valid by, besides the front of a worker."""
+"""The house's own lease, as ``Validity`` names it. A worker also needs to hear from its front (``FRONT``)."""
 
 
 class House:
@@ -170,7 +170,7 @@ class House:
             runner.fanout.end(Disabled(ENDED))
 
     def _connect(self) -> None:
-        """What the parts of a house do about its rooms."""
+        """Connect the parts of the house to its rooms."""
         rooms = self.rooms
         rooms.make_connector = lambda name, room, config: make_connector(name, self.services, room, config)
         rooms.events.on_slow = self.reopening.start

@@ -1,4 +1,4 @@
-"""What was refused or slowed down to protect the house: counted by kind, and logged without flooding the log."""
+"""Calls that were refused or slowed down to protect the house: counted by kind, and logged without flooding the log."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""Whether new requests should be sent to this house, and if not, why: what a load balancer asks."""
+"""The readiness check of a load balancer: may new requests be sent to this house, and if not, why."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -19,5 +19,5 @@ class Readiness:
         self.workers: Callable[[], Mapping[str, str]] = dict  # the state of each worker, where there are any
 
     def reasons(self) -> list[str]:
-        """Why requests should go to another house, or be sent later; none: the house is ready."""
+        """The reasons why requests should go to another house, or be sent later; none: the house is ready."""
         return [reason for check in self.checks if (reason := check())]

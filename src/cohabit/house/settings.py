@@ -204,7 +204,7 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 
     @property
     def keeps_data(self) -> bool:
-        """Whether anything is left when the house is closed."""
+        """True if anything is left when the house is closed."""
         return bool(self.data or self.store)
 
     @property

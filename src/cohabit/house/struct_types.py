@@ -1,4 +1,4 @@
-"""What msgspec knows of a type is built when the type is first used. Two threads that do so at the same time crash the
+"""msgspec builds its knowledge of a type when the type is first used. Two threads that do so at the same time crash the
 process (msgspec up to 0.22), so a house does it at its start, for every type that is loaded by then."""
 
 from collections.abc import Iterator

@@ -39,7 +39,7 @@ class Worker:
         return self._thread.is_alive()
 
     def measure(self) -> Measurement:
-        """What the thread has used so far."""
+        """The time that the thread has used so far."""
         return measure_thread(self._thread.native_id)
 
     def submit(self, job: Callable[[], None]) -> None:
@@ -93,7 +93,7 @@ class Worker:
 
 
 def stuck_threads() -> int:
-    """How many threads still run although they were interrupted: they wait in native code, or ignore it."""
+    """The number of threads that still run although they were interrupted: they wait in native code, or ignore it."""
     _interrupted[:] = [worker for worker in _interrupted if worker.is_alive]
     return len(_interrupted)
 
@@ -116,7 +116,7 @@ async def run_in_thread(name: str, work: Callable[[], T], timeout_s: float | Non
 
 
 async def _returns(worker: Worker, running: "asyncio.Future[Any]", timeout_s: float) -> bool:
-    """Whether a worker's job ends in time."""
+    """True if a worker's job ends in time."""
     loop, time = asyncio.get_running_loop(), step_time(timeout_s)
     while True:
         await asyncio.wait([running], timeout=time.every_s)

@@ -34,11 +34,12 @@ from cohabit.world import World, overridden, overrides
 DIGEST_EVERY = 256
 """After this many entries the room records a digest of its state, so a replay can be verified."""
 VIEWS_CACHED = 64
-"""How many views are kept until the next entry. With more viewpoints, keeping them costs more than it saves."""
+"""The number of views that are kept until the next entry. With more viewpoints, keeping them costs more than it
+saves."""
 TURNS_CACHED = 16
 """For how many sets of seats to move the room remembers what it says about the turn."""
 CALLS_PER_SECOND = 1_000
-"""How many calls one member may make to one room; more are refused with BUSY."""
+"""The calls that one member may make to one room per second; more are refused with BUSY."""
 
 
 class BaseRoom(RecordedRoom):
@@ -107,7 +108,7 @@ class BaseRoom(RecordedRoom):
 
     @property
     def has_turns(self) -> bool:
-        """Whether members take turns: in the world's order, in the room's, or in steps."""
+        """True if members take turns: in the world's order, in the room's, or in steps."""
         return self._takes_turns or turn_order.ends_turns(self.state)
 
     @property
@@ -132,7 +133,7 @@ class BaseRoom(RecordedRoom):
         return self._to_move
 
     def is_over(self) -> bool:
-        """Whether the game is over. Cached until the next entry."""
+        """True if the game is over. Cached until the next entry."""
         if self._is_over is None:
             self._is_over = self.world.is_over() if self._overrides_is_over else not self.to_move()
         return self._is_over
@@ -146,7 +147,7 @@ class BaseRoom(RecordedRoom):
         return turn_order.awaited(self.state, self.to_move(), self.is_over())
 
     def is_turn_of(self, member: Member) -> bool:
-        """Whether this member holds the turn, or the world waits for its seat."""
+        """True if this member holds the turn, or the world waits for its seat."""
         state, holder = self.state, self.state.turn_holder
         if holder is not None:
             return holder == member.id
@@ -156,12 +157,12 @@ class BaseRoom(RecordedRoom):
 
     @property
     def runs_by_itself(self) -> bool:
-        """Whether time passes without anybody's turn."""
+        """True if time passes without anybody's turn."""
         return self.pace == "clock" and not turn_order.ends_turns(self.state)
 
     def turn(self) -> TurnStatus:
-        """Whose turn it is, for every viewer. Cached until the next entry; and by the seats to move until the roster
-        changes, because most games come back to the same few."""
+        """The turn status, the same for every viewer. Cached until the next entry; and by the seats to move until the
+        roster changes, because most games come back to the same few."""
         turn = self._turn
         if turn is None:
             if not self._roster_is_known:
@@ -228,7 +229,6 @@ class BaseRoom(RecordedRoom):
     def roll_back(self, lines: int = 0) -> None:
         super().roll_back(lines)
         self.features_changed()
-        self.timers.changed()
 
     def _digested(self) -> RoomState:
         state = self.features.digested(self.state)  # older records do not have the time of `archive` in their digests
@@ -264,7 +264,8 @@ class BaseRoom(RecordedRoom):
         return self.seats.get(member.seat) if member.seat is not None else None
 
     def kept_private(self, member: Member | None, what: Private) -> str:
-        """Why only the member itself may share what it sees, or have a new token of it (``Feature.keeps_private``)."""
+        """The reason why only the member itself may share what it sees, or have a new token of it
+        (``Feature.keeps_private``)."""
         return next(filter(None, (keeps(self, member, what) for keeps in self.hooks.keeps_private)), "")
 
     def check_words(self, member: Member | None, words: Words) -> None:
@@ -276,7 +277,7 @@ class BaseRoom(RecordedRoom):
 
     @property
     def notice(self) -> str:
-        """What everybody who joins is told about the room."""
+        """The text about the room for everybody who joins."""
         return " ".join(filter(None, (notice(self) for notice in self.hooks.notice)))
 
     # -- seeing -----------------------------------------------------------------------------------
@@ -302,11 +303,11 @@ class BaseRoom(RecordedRoom):
         return eye
 
     def view(self, member: Member) -> View:
-        """What this member sees. All views come from here."""
+        """The view of a member. All views come from here."""
         return self.view_through(self._eyes.get(member.id) or self.eye_of(member))
 
     def view_through(self, eye: Eye) -> View:
-        """What an eye sees, as values and as text. Cached until the next entry."""
+        """The view of an eye, as values and as text. Cached until the next entry."""
         view = self._views.get(eye)
         if view is not None:
             return view
@@ -332,7 +333,7 @@ class BaseRoom(RecordedRoom):
         return view
 
     def observe(self, eye: Eye) -> Observation:
-        """What an eye sees, as values alone."""
+        """The observation of an eye: values alone."""
         observe = self._observe  # in Python 3.11, calling what is in an attribute is slow
         try:
             return observe(eye)
@@ -342,12 +343,12 @@ class BaseRoom(RecordedRoom):
             raise self._crashed(bug) from bug
 
     def observe_data(self, eye: Eye) -> Observation:
-        """What an eye sees, without the text where the world can leave it out."""
+        """The observation of an eye, without the text where the world can leave it out."""
         seen: Observation = self.crash_on_bug(self._observe_data, eye)
         return seen
 
     def observe_with_choices(self, member: Member, text: bool = True) -> Observation:
-        """What this member sees, as values alone, with its legal actions: the observation of its view.
+        """The observation of a member's view: values alone, with its legal actions.
 
         ``text=False`` leaves out its text, where the world can.
         """
@@ -365,7 +366,7 @@ class BaseRoom(RecordedRoom):
             raise self._crashed(bug) from bug
 
     def fallback(self, member: Member) -> Action | None:
-        """What this member's seat does if the agent that plays it gives no usable answer."""
+        """The action of this member's seat if the agent that plays it gives no usable answer."""
         seat = self.seat_of(member)
         if seat is None or not (self._has_legal or overrides(self.world, "fallback")):
             return None

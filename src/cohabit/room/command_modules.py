@@ -68,7 +68,7 @@ def _table_of_class(world: type[World], pace: Pace, features: FeatureSet) -> Com
 @cached
 def _room_commands(world: type[World], pace: Pace, features: FeatureSet) -> CommandTable:
     """The commands of a room with such a world."""
-    _check_names(features)
+    _check_hides_nothing(features)
     made = {command.name: command for command in every_room_command(features)}
     here = [command for command in made.values() if command.only_if is None or command.only_if(world, pace)]
     entries = [*declared_in(system), *features.declared]
@@ -78,7 +78,7 @@ def _room_commands(world: type[World], pace: Pace, features: FeatureSet) -> Comm
     )
 
 
-def _check_names(features: FeatureSet) -> None:
+def _check_hides_nothing(features: FeatureSet) -> None:
     """Refuse a feature that would hide a command or a system entry of the kernel, unless it says so."""
     ours = {command.name for module in (*COMMAND_MODULES, system) for command in declared_in(module)}
     for feature in features.all:

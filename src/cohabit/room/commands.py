@@ -142,7 +142,7 @@ class Command(Declaration, Options):
 
     @cached_property
     def takes_wait_ms(self) -> bool:
-        """Whether the command takes ``wait_ms``."""
+        """True if the command takes ``wait_ms``."""
         return "wait_ms" in self.arguments
 
     @cached_property
@@ -179,7 +179,8 @@ class Command(Declaration, Options):
             yield parameter, {**only, **spec, "type": spec.get("type") or " or ".join(kinds)}
 
     def run_in(self, world: World) -> Callable[..., Any]:
-        """What runs this command of a world: it takes the acting seat or the eye, then the arguments by name."""
+        """The function that runs this command of a world: it takes the acting seat or the eye, then the arguments by
+        name."""
         return getattr(world, self.method) if self.method else self.run
 
     def bound(self, world: World) -> "Command":

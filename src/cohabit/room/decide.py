@@ -67,7 +67,7 @@ def decide(
 
 
 def by_credential(credential: Credential | None, at: int) -> Decision:
-    """Whether the credential is still valid."""
+    """True if the credential is still valid."""
     if credential is not None:
         if credential.revoked:
             return Decision("UNAUTHORIZED", "this token was revoked; ask your host for a new one")
@@ -77,7 +77,7 @@ def by_credential(credential: Credential | None, at: int) -> Decision:
 
 
 def by_features(room: BaseRoom, member: Member, command: Command) -> Decision:
-    """Whether the features of the room allow the command. What the member may not do is said before what the game does
+    """True if the features of the room allow the command. What the member may not do is said before what the game does
     not allow."""
     found = [decision for refuses in room.hooks.refuses if (decision := refuses(room, member, command)) is not None]
     return min(found, key=lambda decision: decision.code != "PERMISSION_DENIED", default=ALLOWED)
@@ -101,7 +101,7 @@ def _by_seat_and_turn(command: Command, member: Member, room: BaseRoom, via: str
 
 
 def by_grant(member: Member, command: Command) -> Decision:
-    """Whether the member's grant allows the command. Also used to build tool lists."""
+    """True if the member's grant allows the command. Also used to build tool lists."""
     if not command.needs or not command.needed.isdisjoint(member.held):
         return ALLOWED
     if member.withheld and not command.needed.isdisjoint(ALL_PERCEPTION):
@@ -118,7 +118,7 @@ def by_grant(member: Member, command: Command) -> Decision:
 
 
 def by_turn_order(room: BaseRoom, member: Member, command: Command) -> Decision:
-    """Whether it is this member's turn in the order of a turn-based room, if the command depends on turns."""
+    """True if it is this member's turn in the order of a turn-based room, if the command depends on turns."""
     holder = room.state.turn_holder
     if holder is None or holder == member.id or not _depends_on_turns(member, command):
         return ALLOWED
@@ -167,7 +167,7 @@ def _how_to_sit(room: BaseRoom, member: Member) -> str:
 
 
 def offers(room: BaseRoom, member: Member, command: Command) -> bool:
-    """Whether lists of commands have this one: it is left out where it would only be refused."""
+    """True if lists of commands have this one: it is left out where it would only be refused."""
     if command.needs_seat and member.seat is None and not can_sit(room, member):
         return False
     if room.hooks.refuses and by_features(room, member, command).code:

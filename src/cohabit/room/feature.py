@@ -38,6 +38,8 @@ from cohabit.world import Arrival, World
 if TYPE_CHECKING:
     from cohabit.room.base import BaseRoom, Context
 
+__all__ = ["SPEEDS", "Feature", "Sending"]  # the contract; the rest is how a room calls it
+
 log = logging.getLogger("cohabit")
 T = TypeVar("T")
 Private = Literal["view", "token"]
@@ -48,7 +50,7 @@ SPEEDS: Mapping[str, int] = MappingProxyType(
 
 
 class Sending(Struct, frozen=True):
-    """Where what a member sees goes, as far as features know, and how much of it may leave the house."""
+    """The destination of what a member sees, as far as features know, and the limit of what may leave the house."""
 
     backend: str = ""  # of a member that keeps what it sees inside; empty: they do not know
     limit: int | None = None  # bytes in all; None: as the house says
@@ -86,7 +88,7 @@ class Feature:
         return getattr(type(self), hook) is not getattr(Feature, hook)
 
     def active(self, room: "BaseRoom") -> bool:
-        """Whether the room is to call the hooks: by default, if it keeps something of the room. Asked after each entry
+        """True if the room is to call the hooks: by default, if it keeps something of the room. Asked after each entry
         that is neither an action nor a message."""
         return self.room_slice is None or self.room_slice.is_kept(room.state)
 
@@ -171,20 +173,22 @@ class Feature:
         return ""
 
     def keeps_from(self, room: "BaseRoom", member: Member | None, given: frozenset[Capability]) -> str:
-        """Why nobody may give these capabilities to a member, or to a newcomer (None); empty: who has them may."""
+        """The reason why nobody may give these capabilities to a member, or to a newcomer (None); empty: who has them
+        may."""
         return ""
 
     def keeps_private(self, room: "BaseRoom", member: Member | None, what: Private) -> str:
-        """Why only the member itself may share what it sees (``view``), or have a new token of its own (``token``), or
-        a newcomer (None) needs one; empty: hosts may."""
+        """The reason why only the member itself may share what it sees (``view``), or have a new token of its own
+        (``token``), or a newcomer (None) needs one; empty: hosts may."""
         return ""
 
     def closes_seat(self, room: "BaseRoom", member: Member, seat: SeatId) -> str:
-        """Why a member may not take a seat that is free or gives way; empty: it may."""
+        """The reason why a member may not take a seat that is free or gives way; empty: it may."""
         return ""
 
     def closes_save(self, room: "BaseRoom", game: str, seq: int) -> str:
-        """Why the save of a game may not be loaded, made after the entry ``seq`` of the record; empty: it may."""
+        """The reason why the save of a game may not be loaded, made after the entry ``seq`` of the record; empty: it
+        may."""
         return ""
 
     def full_view_until(self, room: "BaseRoom", member: Member) -> int | None:
@@ -219,7 +223,7 @@ class Feature:
         return ()
 
     def hears(self, room: "BaseRoom", speaker: Member, member: Member) -> bool:
-        """Whether a member receives the sound and the screen of another, if its grant allows it."""
+        """True if a member receives the sound and the screen of another, if its grant allows it."""
         return True
 
     def pauses(self, room: "BaseRoom", member: Member) -> int | None:
@@ -231,12 +235,12 @@ class Feature:
         return ""
 
     def sending(self, room: "BaseRoom", member: Member) -> Sending | None:
-        """Where what a member sees goes, and how much of it may leave. The first answer counts. Also asked while the
-        feature is not active, and kept until the roster changes."""
+        """The destination of what a member sees, and the limit of what may leave. The first answer counts. Also asked
+        while the feature is not active, and kept until the roster changes."""
         return None
 
     def announces(self, room: "BaseRoom") -> bool:
-        """Whether the house should read this feature's slice now. Asked when entries are durable; then the feature's
+        """True if the house should read this feature's slice now. Asked when entries are durable; then the feature's
         listener (``RoomEvents.listeners``) is called."""
         return False
 
@@ -330,7 +334,7 @@ class FeatureSet:
         return [made.name for made in self._announcing if made.active(room) and answer(made.announces, False, room)]
 
     def may_announce(self, room: "BaseRoom") -> bool:
-        """Whether a feature that can have something for the house is active. It is asked of every room every second."""
+        """True if a feature that can have something for the house is active. It is asked of every room every second."""
         return any(made.active(room) for made in self._announcing)
 
     def observes(self, room: "BaseRoom", member: Member) -> dict[str, Any]:
@@ -340,12 +344,12 @@ class FeatureSet:
         return {name: value for fields in found for name, value in fields.items()}
 
     def sending(self, room: "BaseRoom", member: Member) -> Sending:
-        """Where what a member sees goes, and how much of it may leave the house."""
+        """The destination of what a member sees, and the limit of what may leave the house."""
         found = (answer(made.sending, None, room, member) for made in self._sending)
         return next((said for said in found if said is not None), Sending())
 
     def absence(self, state: RoomState, identity: str) -> str:
-        """What somebody is told who is no member, but was one by a feature; empty: nothing of the kind is known."""
+        """The refusal for somebody who was a member by a feature (``Feature.absence``); empty: the usual message."""
         return next(filter(None, (answer(feature.absence, "", state, identity) for feature in self.all)), "")
 
     def hooks(self, room: "BaseRoom") -> Hooks:
@@ -360,7 +364,7 @@ class FeatureSet:
 
 
 def dues_of(ask: Callable[["BaseRoom"], Iterable[Due]], room: "BaseRoom") -> list[Due]:
-    """What a feature has due. Raises if its answer is unusable."""
+    """The entries that a feature has due. Raises if its answer is unusable."""
     found = [(int(at), name, {**args}) for at, name, args in ask(room)]
     if unknown := [name for _, name, _ in found if name not in room.commands.system]:
         raise ValueError(f"there is no system entry {unknown[0]!r}")

@@ -72,7 +72,7 @@ def opening_state(
 
 
 def _slices(features: FeatureSet, scenario: Scenario, world: World) -> dict[str, Any]:
-    """What features keep from the beginning."""
+    """The slices that features have from the beginning."""
     found = ((feature.name, feature.opening(scenario, world)) for feature in features.all)
     return {name: kept for name, kept in found if kept is not None}
 

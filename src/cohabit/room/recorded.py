@@ -95,7 +95,7 @@ class RecordedRoom:
         state = snapshot.state
         _check_format(state)
         world = make_world(state.source, state.config)
-        _same_version(state, world)
+        _check_version(state, world)
         world.restore(snapshot.world)
         room = cls(state, world)
         room.record = Record(snapshot.seq, snapshot.digest, snapshot.at)
@@ -138,7 +138,7 @@ class RecordedRoom:
             raise RecordCorrupt(f"the first entry of the record is not that of a room: {wrong}") from None
         _check_format(state)
         world = make_world(state.source, state.config)
-        _same_version(state, world)
+        _check_version(state, world)
         room = cls(state, world)
         room._replay_lines([first])
         return room
@@ -274,7 +274,7 @@ def _check_format(state: RoomState) -> None:
         )
 
 
-def _same_version(state: RoomState, world: World) -> None:
+def _check_version(state: RoomState, world: World) -> None:
     if world.spec.version != state.version:
         raise RecordCorrupt(
             f"room {state.id} needs version {state.version} of {state.world!r}, but version {world.spec.version} is "

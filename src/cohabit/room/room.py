@@ -43,10 +43,10 @@ from cohabit.room.seeing.shown import LONG_VIEW, MAX_AFTER_ACTION
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState
 from cohabit.world import Outcome, World
 
-OF_THE_WORLD = (GameRejected, UnknownAsset, OutOfBounds, ScopeViolation)
+WORLD_REFUSALS = (GameRejected, UnknownAsset, OutOfBounds, ScopeViolation)
 """Refusals whose reasons come from the world."""
-MOST_OFTEN_DUE = 100
-"""How often the same thing can be due one after another."""
+MAX_TIMES_DUE = 100
+"""The number of times that the same system entry may be due in a row."""
 BLIND = "The game refused this. You don't have permission to see why."
 
 
@@ -117,7 +117,7 @@ class Room(BaseRoom):
                 raise self._crashed(bug, self.record.seq - before) from bug
         except CohabitError as wrong:
             self._refused(who, name, at, wrong)
-            if isinstance(wrong, OF_THE_WORLD) and self._acts_blindly(who, name, args):
+            if isinstance(wrong, WORLD_REFUSALS) and self._acts_blindly(who, name, args):
                 raise GameRejected(BLIND) from None
             raise
         except WorldInterrupted:
@@ -393,7 +393,7 @@ class Room(BaseRoom):
             before, times = None, 0
             while (due := self.timers.first(self.state, self._dues)) is not None and due[0] <= now:
                 times = times + 1 if due == before else 0
-                if times == MOST_OFTEN_DUE:
+                if times == MAX_TIMES_DUE:
                     raise Quarantined(f"the system entry {due[1]!r} was applied {times} times and is still due")
                 self.system(due[1], due[2], at)
                 before = due
@@ -405,6 +405,6 @@ class Room(BaseRoom):
         return self.crash_on_bug(self._write, now, command, None, args, command.check(args))
 
     def next_deadline(self) -> int | None:
-        """When ``settle`` next has something to do, on the clock of the house."""
+        """The time at which ``settle`` next has something to do, on the clock of the house."""
         due = None if self.timers.idle else self.timers.first(self.state, self._dues)
         return None if due is None else due[0] - self.ahead_ms

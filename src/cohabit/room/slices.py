@@ -37,12 +37,12 @@ class Slice(Generic[T]):
         self.digested = digested
 
     def read(self, of: Sliced) -> T:
-        """What the feature keeps, or a default that is not kept. Do not change it."""
+        """The slice, or a default that is not kept. Do not change it."""
         found: T | None = of.slices.get(self.feature)
         return self.kind() if found is None else found
 
     def change(self, of: Sliced) -> T:
-        """What the feature keeps, to be changed."""
+        """The slice, to be changed. It is kept from now on."""
         found: T | None = of.slices.get(self.feature)
         if found is None:
             found = of.slices[self.feature] = self.kind()

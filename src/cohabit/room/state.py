@@ -16,7 +16,7 @@ HANDLE_SEPARATOR = "#"
 """Separates handle and number in the id of a member with a reused handle (ada#2)."""
 ALL_PERCEPTION = frozenset(PERCEIVE)
 HIDDEN_BRAIN = "bot"
-"""What is shown instead of the name of a brain, if the scenario hides it."""
+"""Shown instead of the name of a brain, if the scenario hides it."""
 
 
 class Member(Struct, omit_defaults=True, dict=True):
@@ -122,7 +122,7 @@ class KeptLimits(Struct):
 
     @property
     def lost(self) -> frozenset[Capability]:
-        """What it joined with and the limits do not allow."""
+        """The capabilities that it joined with and the limits do not allow."""
         had = fold(ROLES[self.role], self.given)
         return had - fold(had, self.limits)
 

@@ -11,16 +11,16 @@ from cohabit.room.state import RoomState
 from cohabit.world import World, overrides
 
 Due = tuple[int, str, dict[str, Any]]
-"""When a system entry is due, its name, and its arguments."""
+"""The time of a system entry, its name, and its arguments."""
 
 
 def can_skip(world: World) -> bool:
-    """Whether the world supports turn timeouts."""
+    """True if the world supports turn timeouts."""
     return overrides(world, "skip")
 
 
 def why_untimed(world: World, turn_based: bool, step_ticks: int) -> str:
-    """Why turns in a room with this world can have no time limit; empty: they can."""
+    """The reason why turns in a room with this world can have no time limit; empty: they can."""
     name, pace = world.spec.name, world.pace
     if not turn_based and pace == "turns" and not can_skip(world):
         return f"{name} does not support turn timeouts"
@@ -32,26 +32,27 @@ def why_untimed(world: World, turn_based: bool, step_ticks: int) -> str:
 class Timers:
     """The timers of a room.
 
-    Member timers (an expiring grant, a waiting stand-in) rarely change, so they are recomputed only after ``changed``.
+    Those of members and features (an expiring grant, a waiting stand-in) rarely change, so they are computed again only
+    after ``changed``. Those of the turn and of the next game are read from the state.
     """
 
     def __init__(self) -> None:
         self.idle = False  # no timer is set
         self._stale = True
-        self._member_timers: Due | None = None
+        self._next: Due | None = None
 
     def changed(self) -> None:
-        """Recompute the member timers: something other than the world and the bus changed."""
+        """Compute the timers of members and features again: more than the world and the messages has changed."""
         self.idle = False
         self._stale = True
 
     def first(self, state: RoomState, of_features: Callable[[], Iterable[Due]]) -> Due | None:
-        """What is due next, and when."""
+        """The system entry that is due next, and when."""
         if self._stale:
             due = [*_member_timers(state), *of_features()]
-            self._member_timers = min(due, key=_when) if due else None
+            self._next = min(due, key=_when) if due else None
             self._stale = False
-        first = self._member_timers
+        first = self._next
         self.idle = first is None and state.turn_ms is None and state.rematch_ms is None
         ends = turn_ends(state)
         if ends is not None and (first is None or ends < first[0]):
@@ -63,7 +64,7 @@ class Timers:
 
 
 def turn_ends(state: RoomState) -> int | None:
-    """When the time limit of the turn, round or step ends; None while there is none."""
+    """The end of the time limit of the turn, round or step; None while there is none."""
     if state.turn_ms is None or state.archived or state.paused:
         return None
     running = bool(state.turn_order) if state.turn_based else bool(state.waiting_for)
@@ -72,7 +73,7 @@ def turn_ends(state: RoomState) -> int | None:
 
 
 def next_game_begins(state: RoomState) -> int | None:
-    """When the next game begins by itself."""
+    """The time at which the next game begins by itself; None: it does not."""
     if state.rematch_ms is None or state.over_since is None or state.archived:
         return None
     return state.over_since + state.rematch_ms

@@ -1,4 +1,4 @@
-"""What the claims of an access token are worth: who may sign in, and which roles it gets in rooms.
+"""Reads the claims of an access token: who may sign in, and which roles it gets in rooms.
 
 Two settings consist of such rules: ``oauth_require`` (``CLAIM=VALUE``) and ``oauth_roles``
 (``CLAIM=VALUE -> ROLE in ROOM``), separated by semicolons.

@@ -1,4 +1,4 @@
-"""What newcomers prove: a code, short enough to say and stored as a salted hash, or a key, by answering a challenge."""
+"""Proofs of newcomers: a code, short enough to say and stored as a salted hash, or a key, by answering a challenge."""
 
 import hashlib
 import hmac
@@ -17,7 +17,7 @@ MIN_CHOSEN = 8
 MAX_CALLERS = 20_000
 """The number of callers that are counted at the same time; the oldest are forgotten."""
 LIFE_MS = 300_000
-"""How long a challenge is valid."""
+"""The time that a challenge is valid."""
 
 
 def make_code() -> str:
@@ -54,7 +54,7 @@ class Attempts:
         self._windows: dict[tuple[str, str], tuple[int, int]] = {}  # when the window ends, and the count
 
     def _window(self, room: str, caller: str) -> tuple[int, int]:
-        """When the current window of a caller ends, and the count in it."""
+        """The end of the current window of a caller, and the count in it."""
         now = self._clock.now()
         ends, count = self._windows.get((room, caller), (now, 0))
         return (ends, count) if now < ends else (now + self._window_ms, 0)

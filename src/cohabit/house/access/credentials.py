@@ -116,7 +116,7 @@ def _private(house: Services, identity: str, here: str | None) -> str:
 
 @question
 async def private_in_a_room(house: Services, identity: str) -> str:
-    """Why nobody else may get a token of an identity; empty if there is no reason."""
+    """The reason why nobody else may get a token of an identity; empty if there is no reason."""
     return _private(house, identity, None)
 
 
@@ -150,7 +150,7 @@ async def revoke_token(ctx: HouseContext, member: str) -> TokensRevoked:
 
 
 def _longest(ctx: HouseContext, identity: Identity, room: str | None) -> int | None:
-    """When the last of an identity's tokens expires; None if never, or if none is valid."""
+    """The time at which the last of an identity's tokens expires; None if never, or if none is valid."""
     now = ctx.house.clock.now()
     ends = [
         c.expires_at for c in ctx.house.identities.of(identity.id, room) if c.expires_at is None or c.expires_at > now

@@ -1,4 +1,4 @@
-"""What left the house: the commands that show it, and a signed export of it."""
+"""Commands that show what left the house, and a signed export of it."""
 
 from typing import Annotated
 
@@ -93,7 +93,7 @@ async def _export(ctx: HouseContext, runner: RoomRunner) -> ExportedEgress:
 
 
 async def _store(runner: RoomRunner) -> None:
-    """What a host is told is on disk."""
+    """Store the counts before a host is told of them."""
     done = runner.egress.store()
     if done is not None:
         await done

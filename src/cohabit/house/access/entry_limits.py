@@ -28,7 +28,7 @@ CHECKS_AT_ONCE = 4
 """The number of codes that are checked at the same time. A check is slow on purpose. Of callers with wrong codes it is
 one, so that they delay each other alone."""
 PAUSE_MS = 100
-"""How long a caller with too many wrong codes waits before each further one is checked, if the house has made the code:
+"""The wait of a caller with too many wrong codes before each further one is checked, if the house has made the code:
 it may share its address with somebody who has the right one."""
 FORGERIES, FORGERIES_MS = 120, 60_000
 """The same for assertions without a valid signature: each is checked against every key of the room."""

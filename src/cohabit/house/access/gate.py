@@ -328,7 +328,7 @@ def _put_token(ctx: HouseContext, newcomer: Newcomer) -> None:
 
 
 def _in_words(ctx: HouseContext, newcomer: Newcomer) -> str:
-    """How a newcomer joins, for the audit."""
+    """The way in which a newcomer joins, for the audit."""
     if newcomer.invite is not None:
         return f"with an invite of {handle_of(newcomer.invite.by)}"
     if ctx.is_host:

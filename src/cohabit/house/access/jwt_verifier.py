@@ -60,7 +60,7 @@ _decode_registered = msgspec.json.Decoder(RegisteredClaims).decode
 
 
 def is_jwt(token: str) -> bool:
-    """Whether a token has the form of a JWT. Those that the house makes have at most one dot."""
+    """True if a token has the form of a JWT. Those that the house makes have at most one dot."""
     return token.count(".") == 2
 
 
@@ -72,7 +72,7 @@ class TokenVerifier:
         self._clock = clock
 
     async def verify(self, token: str, audience: str) -> Verified:
-        """What a token says. Raises UNAUTHORIZED with the reason; the message never repeats the token."""
+        """The claims of a token. Raises UNAUTHORIZED with the reason; the message never repeats the token."""
         if len(token) > MAX_LENGTH:
             raise _invalid(f"it is longer than {MAX_LENGTH} characters")
         header = _header(token)

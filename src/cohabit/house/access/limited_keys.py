@@ -49,7 +49,7 @@ def _digest(room: Room) -> str:
 
 
 def _is_limited(runner: RoomRunner, identity: str) -> bool:
-    """Whether a host has blocked, denied, muted or limited an identity, or a budget applies to it."""
+    """True if a host has blocked, denied, muted or limited an identity, or a budget applies to it."""
     state, member, knock = runner.room.state, runner.room.member_of(identity), runner.room.state.knock_of(identity)
     if identity in state.blocked or identity in state.limited or (knock is not None and knock.denied):
         return True

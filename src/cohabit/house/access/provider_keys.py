@@ -128,7 +128,8 @@ def check_address(address: str, what: str) -> None:
 
 
 def metadata_addresses(issuer: str) -> list[str]:
-    """Where a provider publishes its metadata: as RFC 8414 says, then as OpenID Connect Discovery says."""
+    """The addresses at which a provider publishes its metadata: as RFC 8414 says, then as OpenID Connect Discovery
+    says."""
     parts = urlsplit(issuer)
     origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
     return [

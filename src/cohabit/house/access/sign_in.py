@@ -32,7 +32,7 @@ from cohabit.scenario import handle_for
 NAMES: Final = ("preferred_username", "nickname", "name", "client_id")
 """Claims that may have the name of somebody who signs in, the best one first."""
 NEWCOMERS, NEWCOMERS_MS = 120, 60_000
-"""How many identities may sign in for the first time in this time. Each one is stored."""
+"""The number of identities that may sign in for the first time in this time. Each one is stored."""
 
 
 class InsufficientScope(PermissionDenied):

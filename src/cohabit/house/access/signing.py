@@ -68,7 +68,7 @@ class AssertionBody(Struct):
 
 
 class EgressOfBackend(Struct):
-    """What one backend got."""
+    """The bytes and messages that one backend got."""
 
     backend: str
     outside: bool | None  # by its own account, or as the house knows it; null: it has not said
@@ -79,7 +79,7 @@ class EgressOfBackend(Struct):
 
 
 class EgressOfMember(Struct):
-    """What the backends of one member got."""
+    """The totals of the backends of one member."""
 
     member: str  # its handle, the last one if it has left
     who: str  # its identity; the id of a member without one
@@ -90,8 +90,8 @@ class EgressOfMember(Struct):
 
 
 class EgressExport(Struct):
-    """What left a room for the backends of its members, up to ``at`` (ms). ``entry`` and ``digest``: the last entry of
-    the record at that time, and the digest of its chain."""
+    """The totals of what left a room for the backends of its members, up to ``at`` (ms). ``entry`` and ``digest``: the
+    last entry of the record at that time, and the digest of its chain."""
 
     k: str = ""
     room: str = ""

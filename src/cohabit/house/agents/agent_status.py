@@ -1,4 +1,4 @@
-"""What the agents of a house have done since it was opened, and the command that shows it."""
+"""The counts of the agents of a house since it was opened, and the command that shows them."""
 
 from typing import Any
 

@@ -51,7 +51,7 @@ STEP_MS = 600
 QUIET_MS = 10_000
 """Where time runs by itself, an agent that thinks waits for news after each decision, but no longer than this."""
 CLOSING_S, AGENTS_CLOSE_S = 10.0, 9.0
-"""How long a house that closes waits for its agents, and how long these have to close by themselves."""
+"""The time that a house that closes waits for its agents, and the time that these have to close by themselves."""
 
 
 class Bots:
@@ -197,7 +197,7 @@ class Bots:
             await done.wait()
 
     def _step_ms(self, room: Room, member: Member) -> int:
-        """How long a script waits before it acts."""
+        """The time that a script waits before it acts."""
         asked = (pauses(room, member) for pauses in room.hooks.pauses)
         return next((ms for ms in asked if ms is not None), self.step_ms)
 

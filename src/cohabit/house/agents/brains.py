@@ -17,7 +17,7 @@ from cohabit.model.suggest import nearest
 from cohabit.registry import BRAINS, HUMAN, absolute_brain, is_script, knows_brain, players_of
 
 MAKE_S = 60.0
-"""How long making an agent may take: some packages take long to import."""
+"""The time that making an agent may take: some packages take long to import."""
 
 
 def check_allowed(name: str | None, settings: Settings) -> str | None:

@@ -160,7 +160,7 @@ class DecisionLog:
         return log
 
     def forget(self, room: str) -> None:
-        """What is in memory of a room that is closed, or whose transcript is deleted."""
+        """Drop what is in memory of a room that is closed, or whose transcript is deleted."""
         self._playing.pop(room, None)
         with self._lock:
             self._rooms.pop(room, None)
@@ -187,19 +187,19 @@ class DecisionLog:
 
 
 def _is_later_hand(before: str, now: str) -> bool:
-    """Whether the hand before was played to its end in the same game. Another game may begin before that."""
+    """True if the hand before was played to its end in the same game. Another game may begin before that."""
     (game, hand), (game_now, hand_now) = before.split("/"), now.split("/")
     return game == game_now and int(hand_now) > int(hand)
 
 
 def is_action(room: Room, name: str) -> bool:
-    """Whether it is an action of the world. Other commands, such as messages, are for those to whom they are sent."""
+    """True if it is an action of the world. Other commands, such as messages, are for those to whom they are sent."""
     command = room.commands.by_name.get(name)
     return command is not None and command.is_action
 
 
 def _reason(line: Line) -> str | None:
-    """Why a member acted: what it said with the action, or in an argument of the action that is for that."""
+    """The reason why a member acted: what it said with the action, or in an argument of the action that is for that."""
     entry = line.entry
     said = entry.why or (entry.args.get("reasoning") if isinstance(entry.args, dict) else None)
     return said if isinstance(said, str) else None
@@ -217,7 +217,7 @@ def _of_entry(room: Room, line: Line, hand: str) -> TranscriptLine:
 
 
 def reader_for(ctx: HouseContext, me: Member, over: Collection[str], *, has_saves: bool) -> Reader:
-    """What a member of the room may read now. ``over``: the hands that are over, as this log has them."""
+    """The decisions that a member of the room may read now. ``over``: the hands that are over, as this log has them."""
     return reader_of(ctx.room, me, over, _owned_by(ctx, me), has_saves=has_saves)
 
 

@@ -53,7 +53,7 @@ class Transcripts:
         self._failed = False
 
     def memory_of(self, room: str, member: str) -> Path | None:
-        """Where an agent keeps its memory; None without a data folder."""
+        """The file in which an agent keeps its memory; None without a data folder."""
         return self._folder / room / _memory_file(member) if self._folder is not None else None
 
     def add(

@@ -1,4 +1,4 @@
-"""How a house answers when its rooms are in several nodes.
+"""Answers of a house whose rooms are in several nodes.
 
 A house command declares a function (``across=``). It gets an `Ask`, by which it runs the command in nodes as the same
 caller, and the arguments of the call; it returns the result for the caller. Where everything is in one process, and in
@@ -21,7 +21,7 @@ from cohabit.room.commands import Command
 
 Args = Mapping[str, Any]
 IS_PART: ContextVar[bool] = ContextVar("IS_PART", default=False)
-"""Whether another node has asked for the part of a result that this node has."""
+"""True in a call with which another node asks for this node's part of a result."""
 
 
 class Nodes(Protocol):
@@ -89,7 +89,7 @@ Across = Callable[[Ask, Args], Awaitable[Any]]
 
 
 def ask_nodes(target: HouseContext) -> Ask | None:
-    """What answers a call together with other nodes; None: this node answers it alone."""
+    """Asks the other nodes that answer a call too; None: this node answers it alone."""
     nodes = target.house.own.get(Nodes)
     if nodes is None or target.command.across is None or target.maybe_runner is not None or IS_PART.get():
         return None
@@ -125,7 +125,7 @@ def question(function: Question) -> Question:
 
 
 async def ask_others(house: Services, asked: Callable[..., Awaitable[Any]], **args: Any) -> list[Any]:
-    """What the other nodes that run rooms answer; nothing where all rooms are in this process."""
+    """The answers of the other nodes that run rooms; none where all rooms are in this process."""
     nodes = house.own.get(Nodes)
     if nodes is None:
         return []
@@ -139,13 +139,13 @@ def moving_rooms(house: Services) -> Sequence[str]:
 
 
 def is_on_its_way(house: Services, room: str) -> bool:
-    """Whether a room that is not in this process is being opened, or runs in another node. False: it could not be."""
+    """True if a room that is not in this process is being opened, or runs in another node. False: it could not be."""
     nodes = house.own.get(Nodes)
     holder = nodes.directory.holder(room) if nodes is not None else None
     return nodes is not None and (holder == MOVING or holder in nodes.directory.nodes())
 
 
 def is_elsewhere(house: Services, room: str) -> bool:
-    """Whether another node has this room, or none at the moment."""
+    """True if another node has this room, or none at the moment."""
     nodes = house.own.get(Nodes)
     return nodes is not None and nodes.directory.holder(room) not in (None, nodes.directory.here)

@@ -140,7 +140,7 @@ def list_commands(house: Services, credential: Credential, room: str | None) -> 
 
 
 def _is_listed(room: Room, member: Member | None, command: Command) -> bool:
-    """Whether the short list of this room has the command. It has one command to look with and one to talk with."""
+    """True if the short list of this room has the command. It has one command to look with and one to talk with."""
     if (command.for_talk or command.for_play) and not room.is_played:
         return command.for_talk
     return command.listed or (member is not None and command.listed_if is not None and command.listed_if(room, member))
@@ -186,7 +186,7 @@ def _common(house: Services, credential: Credential) -> Iterator[tuple[Command, 
 
 @question
 async def commands_in(house: Services, credential: str, room: str) -> list[CommandInfo]:
-    """What `list_commands` lists in a room of this node. ``credential``: the hash of the caller's token.
+    """The result of `list_commands` in a room of this node. ``credential``: the hash of the caller's token.
 
     A question, and not a call of `schemas`: the node that asks decides what of it is sent to the caller, and counts it.
     """

@@ -1,4 +1,4 @@
-"""What a house command is given: the services of the house, and the call."""
+"""The context of a house command: the services of the house, and the call."""
 
 import asyncio
 from typing import Any, TypeVar
@@ -40,7 +40,7 @@ class Services(Struct, frozen=True, eq=False):
     exclusive: asyncio.Lock  # held by calls that change access
 
     def need(self, kind: type[T]) -> T:
-        """What a package of the house keeps for its own commands."""
+        """The part of the house of this class, which one package keeps for its own commands."""
         found: T = self.own[kind]
         return found
 
@@ -82,7 +82,7 @@ class HouseContext(Struct, eq=False):
 
     @property
     def is_host(self) -> bool:
-        """Whether the caller is a house host."""
+        """True if the caller is a house host."""
         return self.house.identities.is_host(self.credential)
 
     async def record(

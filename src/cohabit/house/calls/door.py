@@ -33,13 +33,13 @@ from cohabit.room.decide import decide
 from cohabit.room.decision import refusal
 
 WAITS_PER_MEMBER = 256
-"""How many calls of one member may wait in a room. Each entry costs time for every one of them."""
+"""The number of calls of one member that may wait in a room. Each entry costs time for every one of them."""
 WAITS_OUTSIDE = 8
 """The same, of one token whose holder is not a member yet."""
 
 
 class Refused:
-    """What is said of the reply to a call that did not begin."""
+    """Stands for the command of a call that did not begin: its reply is counted as a refusal."""
 
     sends: SentKind = "refusals"
     records = when_used_up = False
@@ -172,8 +172,8 @@ class Door:
 
     # -- what leaves ------------------------------------------------------------------------------
     def account_of(self, credential: Credential, room: str | None) -> Account:
-        """Whose budget it is when something is sent to a caller in a room, or outside of all rooms. What is sent to a
-        token for one room counts there, also outside of rooms and after its member has left."""
+        """The owner of the budget when something is sent to a caller in a room, or outside of all rooms. What is sent
+        to a token for one room counts there, also outside of rooms and after its member has left."""
         wanted = room or credential.room
         runner = self.services.rooms.get(wanted) if wanted is not None else None
         if runner is None:
@@ -360,7 +360,7 @@ def _caller(who: Credential) -> str:
 
 
 def _is_answered(runner: RoomRunner | None, command: Command, args: Any) -> bool:
-    """Whether a caller may call this although its budget is used up, also by name with `act`."""
+    """True if a caller may call this although its budget is used up, also by name with `act`."""
     named: Command | None = command
     if command.unwrap is not None and runner is not None:
         try:
@@ -371,7 +371,7 @@ def _is_answered(runner: RoomRunner | None, command: Command, args: Any) -> bool
 
 
 def _wait_ms(command: Command, args: Any) -> int:
-    """How long this call may wait for a result."""
+    """The time that this call may wait for a result."""
     try:
         return int(command.check(args).get("wait_ms", 0))
     except BadArgs:  # the room reports and audits that

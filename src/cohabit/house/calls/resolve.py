@@ -113,7 +113,7 @@ def _resolve_broken(house: Services, credential: Credential, room: str, name: st
 
 
 def may_join(identities: Identities, credential: Credential, runner: RoomRunner) -> bool:
-    """Whether a caller who is not a member may join this room."""
+    """True if a caller who is not a member may join this room."""
     if runner.id == HOUSE_RECORD:  # only the house adds members to it
         return False
     state = runner.room.state

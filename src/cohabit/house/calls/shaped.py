@@ -20,7 +20,7 @@ Body = TypeVar("Body", bound=HasBody)
 
 
 class Counts(Protocol):
-    """Where a reply was counted: here it is a `Line`."""
+    """The counts to which a reply was added."""
 
     def add(self, kind: SentKind, size: int, times: int = 1) -> None:
         """Count something that leaves. ``times=0``: a correction."""

@@ -38,11 +38,11 @@ class Wait:
 
     @property
     def is_for_news(self) -> bool:
-        """Whether the command runs once, when there is news."""
+        """True if the command runs once, when there is news."""
         return self._after is not None
 
     async def goes_on(self, member: Member, credential: Credential, now: int) -> bool:
-        """Whether the call still waits. Otherwise it is run."""
+        """True if the call still waits. Otherwise it is run."""
         runner = self._runner
         if now >= self.ends or runner.failure is not None:
             return False
@@ -64,7 +64,7 @@ class Wait:
         return not concerned
 
     async def _has_news(self, member: Member, after: int) -> bool:
-        """Whether something has happened after an entry that the caller is told and has not done itself."""
+        """True if something has happened after an entry that the caller is told and has not done itself."""
         if after < 0:
             return True
         eye = self._runner.room.eye(member)

@@ -207,7 +207,7 @@ class Page:
         return None
 
     async def _shows_more(self, seq: int, end: int) -> bool:
-        """Whether there is another frame. If not, the page has the events until the end: another page without frames
+        """True if there is another frame. If not, the page has the events until the end: another page without frames
         would tell that something hidden has happened."""
         while seq < end:
             played = await self._play(Play(await self._rows(seq, min(PART, end - seq)), each=1))

@@ -3,7 +3,6 @@
 It is the last frame of their film. It is made once for all spectators of a room, and at most once a second.
 """
 
-import asyncio
 from collections.abc import Hashable
 from hashlib import blake2b
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from msgspec.json import decode
 
 from cohabit.errors import PermissionDenied
 from cohabit.house.calls.context import HouseContext
+from cohabit.house.calls.newest import Newest
 from cohabit.house.films.command import Page, until_for
 from cohabit.house.films.filming import Watch
 from cohabit.house.films.maker import FilmMaker
@@ -23,8 +23,9 @@ from cohabit.model.seat import ALL
 from cohabit.room.commands import command
 
 MAX_ROOMS = 32
-"""Of how many rooms the newest view is kept."""
+"""The number of rooms whose newest views are kept."""
 KEPT_MS = 1_000
+"""An older view serves for this long."""
 NOTHING_YET = "Nothing is shown yet: spectators see everything some steps later."
 
 
@@ -38,7 +39,7 @@ class DelayedView(Struct, omit_defaults=True):
 class Still(Struct):
     """The newest view for the spectators of a room."""
 
-    record: Hashable  # of which record it is
+    record: Hashable  # names the record that it is of
     until: int  # its last entry
     made_at: int
     shown: DelayedView
@@ -52,27 +53,20 @@ class Stills:
     """The newest views for spectators, by room."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Still] = {}
-        self._making: dict[str, asyncio.Lock] = {}
+        self._newest: Newest[Still] = Newest(MAX_ROOMS)
 
     async def get(self, ctx: HouseContext, until: int) -> DelayedView:
-        room, now = ctx.room.id, ctx.house.clock.now()
-        record = (ctx.room.state.secret, ctx.house.need(Keyframes).forgotten(room))
-        lock = self._making.setdefault(room, asyncio.Lock())
-        try:
-            async with lock:
-                kept = self._kept.get(room)
-                if kept is not None and kept.record == record and kept.serves(until, now):
-                    return kept.shown
-                shown = await _make(ctx, until)
-                self._kept.pop(room, None)
-                self._kept[room] = Still(record, until, ctx.house.clock.now(), shown)
-                if len(self._kept) > MAX_ROOMS:
-                    del self._kept[next(iter(self._kept))]
-                return shown
-        finally:
-            if not lock.locked():
-                self._making.pop(room, None)
+        clock = ctx.house.clock
+        record = (ctx.room.state.secret, ctx.house.need(Keyframes).forgotten(ctx.room.id))
+
+        async def make() -> Still:
+            shown = await _make(ctx, until)
+            return Still(record, until, clock.now(), shown)
+
+        still = await self._newest.get(
+            ctx.room.id, lambda kept: kept.record == record and kept.serves(until, clock.now()), make
+        )
+        return still.shown
 
 
 async def _make(ctx: HouseContext, until: int) -> DelayedView:
@@ -82,8 +76,8 @@ async def _make(ctx: HouseContext, until: int) -> DelayedView:
     if not frame:
         return DelayedView(NOTHING_YET)
     made = decode(frame)
-    view, shown = made["view"], blake2b(frame, digest_size=6).hexdigest()
-    return DelayedView(f"Everything, some steps ago:\n{view['text']}", shown, view, made.get("scene", {}))
+    view, digest = made["view"], blake2b(frame, digest_size=6).hexdigest()
+    return DelayedView(f"Everything, some steps ago:\n{view['text']}", digest, view, made.get("scene", {}))
 
 
 @command(

@@ -26,7 +26,7 @@ Row = tuple[int, bytes, bytes]
 
 
 class Watch(Struct, frozen=True, omit_defaults=True):
-    """Who watches, through which eye."""
+    """A viewer of a film, and its eye."""
 
     eye: Eye
     me: str = ""  # the id of the member who watches; empty: nobody in particular
@@ -113,8 +113,8 @@ class Filming:
 
     # -- looking ----------------------------------------------------------------------------------
     def frame(self, at: int | None = None) -> FilmFrame | None:
-        """What is seen now; None if nothing has changed since the frame before, or nothing is shown. ``at``: a time
-        after the last entry."""
+        """The frame of this moment; None if nothing has changed since the frame before, or nothing is shown. ``at``: a
+        time after the last entry."""
         room = self.room
         assert room is not None
         eye = self.watch.eye_at(room)
@@ -140,7 +140,7 @@ class Filming:
 
 
 def view_of(room: Room, eye: Eye, me: Member | None) -> dict[str, Any]:
-    """What `next_view` replies to a member with this eye, as a client receives it."""
+    """The reply of `next_view` to a member with this eye, as a client receives it."""
     found: dict[str, Any] = decode(encode(view_for(room, eye, me)))
     return found
 

@@ -15,9 +15,10 @@ from cohabit.house.films import wire
 from cohabit.house.films.wire import Begin, Play, Played
 
 MAX_WAITING = 16
-"""How many callers may wait for a film; more are refused with BUSY."""
+"""The number of callers that may wait for a film; more are refused with BUSY."""
 REPLY_S = 60.0
-"""How long one request may take before the process is killed: it replays as much as a page needs, or a part of it."""
+"""The time that one request may take before the process is killed: it replays as much as a page needs, or a part of
+it."""
 IDLE_S = 60.0
 MODULE = "cohabit.house.films.process"
 

@@ -1,4 +1,4 @@
-"""Who may see what of a room's past.
+"""Decides who may see what of a room's past.
 
 A member sees what its own eye, as it is now, could have seen then: of a seat, only while the same member played it. It
 sees another seat, or everything, with `read_all`; or once the game is over, unless something hidden outlives the game;
@@ -16,11 +16,11 @@ from cohabit.room.state import Member
 
 C = Capability
 OWN, EVERYTHING, EVERYBODY = "", "all", "public"
-"""What can be asked for besides the id of a seat."""
+"""The values that can be asked for besides the id of a seat."""
 
 
 def watch_for(room: Room, member: Member, seat: str, *, has_saves: bool) -> Watch:
-    """How this member may see the past of a room through the eye that it asks for, or PERMISSION_DENIED."""
+    """The way in which this member sees the past of a room through the eye that it asks for, or PERMISSION_DENIED."""
     own = room.eye_of(member)
     if seat == OWN or seat == own.seat:
         return own_watch(member, own)

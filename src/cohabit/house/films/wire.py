@@ -1,4 +1,4 @@
-"""What a house and its film process send each other: MessagePack, with the length before each message."""
+"""The messages between a house and its film process: MessagePack, with the length before each message."""
 
 import struct
 from collections.abc import Callable

@@ -34,7 +34,7 @@ SAFE_SEED_BITS = 64
 """Nobody can try all seeds of this size."""
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 TRIES = 8
-"""How many ids are tried that another process takes first."""
+"""The number of ids to try when another process takes them first."""
 
 
 class Taken(Conflict):
@@ -181,7 +181,7 @@ def _new_room(
 
 
 def _can_guess_seed(scenario: Scenario, world: World, seed: int | str | None) -> bool:
-    """Whether a seed was chosen that is too small for a world that hides things."""
+    """True if a seed was chosen that is too small for a world that hides things."""
     hides = world.spec.hides(scenario.partial_intel)
     return seed is not None and hides and int(parse_seed(seed), 16) < 1 << SAFE_SEED_BITS
 

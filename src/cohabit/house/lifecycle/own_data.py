@@ -34,7 +34,8 @@ from cohabit.room.state import handle_of
 log = logging.getLogger("cohabit")
 MESSAGES_SHOWN = 500
 REWRITINGS, REWRITINGS_MS = 12, 3_600_000
-"""How often a record is written again in this time. Each time its room is closed for a moment, and replayed."""
+"""The number of times that a record is rewritten in this time. Each time its room is closed for a moment, and
+replayed."""
 STAYS = (
     "In records your moves stay, under a pseudonym. What others wrote about you, backups, exports and saves of worlds "
     "are not changed."
@@ -121,7 +122,7 @@ async def _check_may_forget(ctx: HouseContext, who: Identity) -> None:
 
 @question
 async def seat_of(house: Services, identity: str) -> str:
-    """Why the seat of an identity must not be freed now; empty if it may be."""
+    """The reason why the seat of an identity must not be freed now; empty if it may be."""
     for runner in house.rooms.values():
         member = runner.room.member_of(identity)
         if member is not None and (why := runner.room.kept_private(member, "token")):
@@ -195,7 +196,7 @@ def _rooms_of(house: Services, me: Identity, private: bool) -> list[InRoom]:
 
 
 def _said(house: Services, room: Room, identity: str) -> list[OwnMessage]:
-    """What an identity wrote in a room, also before it left."""
+    """The texts of an identity in a room, also from before it left."""
     said: list[OwnMessage] = []
     ids = house.need(Forgetting).members_of(room, identity)
     for _, body, _ in house.store.lines(room.id, -1):
@@ -312,7 +313,7 @@ class Forgetting:
             await self._clean_all()
 
     async def _clean_all(self) -> bool:
-        """Whether of some identity only the house record is left."""
+        """True if of some identity only the house record is left."""
         found = False
         for who in self._waiting():
             async with self._lock:

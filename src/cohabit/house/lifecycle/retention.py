@@ -1,4 +1,4 @@
-"""How long a house keeps rooms whose game is over, refused calls and transcripts: the settings ``keep_…_days``.
+"""Retention of rooms whose game is over, refused calls and transcripts: the settings ``keep_…_days``.
 
 Every hour the house deletes what is older. A room that is active, watched or visited is never deleted.
 """
@@ -24,7 +24,7 @@ from cohabit.model.record import decode_entry
 log = logging.getLogger("cohabit")
 EVERY_MS = 3_600_000
 SOON_MS = 10_000
-"""How long a deletion that was asked for waits, so that the reply is sent first."""
+"""The wait before a deletion that was asked for, so that the reply is sent first."""
 PAGE = 200
 OF_A_GAME = frozenset((
     "open", "presence", "admitted", "knocked", "transit_in", "credential", "entry_set", "invite_revoked", "loaded",
@@ -100,7 +100,7 @@ class Retention:
         return True
 
     async def _last_used(self, runner: RoomRunner) -> int:
-        """When somebody last did something in a room, or its game went on."""
+        """The time at which somebody last did something in a room, or its game went on."""
         seq, used = self._used.get(runner.id, (-1, 0))
         if seq != runner.room.record.seq:
             seq = runner.room.record.seq
@@ -110,7 +110,7 @@ class Retention:
         return used
 
     def _is_over(self, runner: RoomRunner) -> bool:
-        """Whether a room is archived or its game is over, nobody is in it or watches it, and no new game is due."""
+        """True if a room is archived or its game is over, nobody is in it or watches it, and no new game is due."""
         state = runner.room.state
         over = state.archived or (state.over_since is not None and state.rematch_ms is None)
         nobody = not runner.fanout.subscriptions and not any(m.here for m in state.members.values())

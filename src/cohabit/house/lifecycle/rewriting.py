@@ -41,7 +41,7 @@ class NotRewritable(RecordCorrupt):
 
 
 class Person(Struct):
-    """Whose data is deleted, and what stands for it."""
+    """The person whose data is deleted, and what stands for it."""
 
     identity: str
     name: str
@@ -57,7 +57,7 @@ class Person(Struct):
         return cls(identity, name, f"deleted-{secrets.token_hex(4)}", f"i-{secrets.token_hex(8)}")
 
     def blank(self, backend: str) -> str:
-        """What stands for a backend. Another one stays another one, so that the record tells of the change."""
+        """The replacement of a backend. Another one stays another one, so that the record tells of the change."""
         if backend not in self.backends:
             self.backends += (backend,)
         number = self.backends.index(backend)
@@ -70,7 +70,7 @@ def words_of(command: Command) -> tuple[str, ...]:
 
 
 def mentions(store: Store, room: str, identity: str, handles: Iterable[str] = ()) -> bool:
-    """Whether anything stored of a room names this identity, or an invite for one of these handles."""
+    """True if anything stored of a room names this identity, or an invite for one of these handles."""
     wanted = [identity.encode(), *(msgspec.json.encode({"handle": handle})[1:-1] for handle in handles)]
     bodies = chain(store.snapshots(room), (body for _, body, _ in store.lines(room, -1)))
     return any(text in body for body in bodies for text in wanted)
@@ -98,7 +98,7 @@ def _from_the_beginning(store: Store, room: str) -> tuple[list[Line], MakeWorld]
 
 
 def rewritten(store: Store, room: str, person: Person, at: int) -> Write | None:
-    """What replaces the stored record of a room; None if the identity is not in it."""
+    """The replacement of the stored record of a room; None if the identity is not in it."""
     if not mentions(store, room, person.identity, person.handles):
         return None
     lines, make = _from_the_beginning(store, room)
@@ -127,7 +127,7 @@ def _invites_of(lines: Iterable[Line], identity: str) -> tuple[str, ...]:
 
 
 class _Known(Struct):
-    """What a member is called in the new record, and whether it is the person."""
+    """The name of a member in the new record, and if it is the person."""
 
     id: str
     own: bool
@@ -209,7 +209,7 @@ def _check_alike(before: Room, after: Room) -> None:
 
 
 def _switches(policy: Any) -> dict[str, Any]:
-    """What an entry policy switches on and off."""
+    """The switches of an entry policy, without its texts."""
     plain = msgspec.to_builtins(policy) if policy is not None else {}
     return {name: value for name, value in plain.items() if isinstance(value, bool)}
 
@@ -236,7 +236,7 @@ def _anonymous(member: Mapping[str, Any], person: Person) -> dict[str, Any]:
 
 
 class _Names(Struct):
-    """What is replaced where a member is named: by handle, as members do, or by id, as system entries do; and the
+    """Replacements where a member is named: by handle, as members do, or by id, as system entries do; and the
     person's own texts, where the house repeats them."""
 
     handles: dict[str, str]

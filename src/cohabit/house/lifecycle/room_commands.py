@@ -292,7 +292,7 @@ def _check_known(what: str, name: str, known: list[str]) -> None:
 
 
 async def _is_open(house: Services, world: str) -> bool:
-    """Whether every seat of this world sees everything."""
+    """True if every seat of this world sees everything."""
     return not is_code_source(world) and (await _load_world(house, world)).spec.open_information
 
 
@@ -304,7 +304,7 @@ async def _load_world(house: Services, world: str) -> type[World]:
 
 
 async def _loaded(house: Services, what: str, load: Callable[[], T]) -> T:
-    """What ``load`` returns, on a thread and with a limit of time: it imports code that is not ours."""
+    """The result of ``load``, on a thread and with a limit of time: it imports code that is not ours."""
 
     def guarded() -> T:
         try:

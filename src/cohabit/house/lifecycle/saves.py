@@ -48,7 +48,7 @@ saving = command(
     offered_in=_has_saves,
 )  # fmt: skip
 loading = replace(saving, offered_in=_can_load)
-"""How a command that saves, or loads, is declared. A protocol may have other names for its arguments."""
+"""The options of commands that save and load. A protocol may have other names for its arguments."""
 Compress = Annotated[bool, Meta(description="compress the save")]
 SaveBytes = Annotated[str | None, Meta(description="a base64-encoded save, instead of one of this room's")]
 
@@ -81,7 +81,7 @@ def _packed(compress: bool, room: Room) -> bytes:
 
 
 def _sees_everything(ctx: HouseContext) -> bool:
-    """Whether nothing of this world is hidden from the caller."""
+    """True if nothing of this world is hidden from the caller."""
     return C.READ_ALL in ctx.member.held or ctx.room.world.spec.open_information
 
 

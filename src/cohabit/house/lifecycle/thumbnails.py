@@ -4,12 +4,11 @@ It shows what everybody may see, no matter who asks, so it is made once for all 
 few seconds. Somebody who is no member yet gets it of rooms that people of this house enter freely.
 """
 
-import asyncio
-
 from msgspec import Struct
 
 from cohabit.errors import UnknownRoom
 from cohabit.house.calls.context import HouseContext, Services
+from cohabit.house.calls.newest import Newest
 from cohabit.house.running.calls import PeekCall
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.grant import Capability
@@ -22,8 +21,9 @@ from cohabit.room.state import Member
 
 C = Capability
 MAX_ROOMS = 1_000
-"""Of how many rooms the thumbnails are kept."""
+"""The number of rooms whose thumbnails are kept."""
 KEPT_MS = 3_000
+"""A thumbnail serves for this long, although the room has changed."""
 MAX_LINES, MAX_COLUMNS = 14, 48
 MAX_SCORES = 6
 MAX_PLAYERS = 16
@@ -42,40 +42,32 @@ class Thumbnail(Struct):
     over: bool
 
 
-class Kept(Struct):
+class Made(Struct):
     secret: str  # of the room: another one may have its name by now
     version: object
-    made_at: int
+    at: int
     shown: Thumbnail
 
     def serves(self, secret: str, version: object, now: int) -> bool:
-        return self.secret == secret and (self.version == version or now < self.made_at + KEPT_MS)
+        return self.secret == secret and (self.version == version or now < self.at + KEPT_MS)
 
 
 class Thumbnails:
     """The newest thumbnails, by room."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Kept] = {}
-        self._making: dict[str, asyncio.Lock] = {}
+        self._newest: Newest[Made] = Newest(MAX_ROOMS)
 
     async def get(self, ctx: HouseContext) -> Thumbnail:
-        room, clock = ctx.room.id, ctx.house.clock
-        lock = self._making.setdefault(room, asyncio.Lock())
-        try:
-            async with lock:
-                secret, version, kept = ctx.room.state.secret, ctx.runner.version, self._kept.get(room)
-                if kept is not None and kept.serves(secret, version, clock.now()):
-                    return kept.shown
-                shown: Thumbnail = await ctx.runner.submit(PeekCall(_make))
-                self._kept.pop(room, None)
-                self._kept[room] = Kept(secret, version, clock.now(), shown)
-                if len(self._kept) > MAX_ROOMS:
-                    del self._kept[next(iter(self._kept))]
-                return shown
-        finally:
-            if not lock.locked():
-                self._making.pop(room, None)
+        clock, runner, secret = ctx.house.clock, ctx.runner, ctx.room.state.secret
+
+        async def make() -> Made:
+            version = runner.version
+            shown: Thumbnail = await runner.submit(PeekCall(_make))
+            return Made(secret, version, clock.now(), shown)
+
+        made = await self._newest.get(ctx.room.id, lambda kept: kept.serves(secret, runner.version, clock.now()), make)
+        return made.shown
 
 
 def _make(room: Room) -> Thumbnail:
@@ -90,7 +82,7 @@ def _make(room: Room) -> Thumbnail:
 
 
 def may_see(house: Services, caller: Credential, runner: RoomRunner, member: Member | None) -> bool:
-    """Whether a caller who may enter a room gets its thumbnail."""
+    """True if a caller who may enter a room gets its thumbnail."""
     state = runner.room.state
     if runner.failure is not None:
         return False

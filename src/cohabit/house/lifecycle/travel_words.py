@@ -9,7 +9,7 @@ from cohabit.model.exit_conditions import exit_condition
 DELETED = "[deleted]"
 NEXUS = "nexus"
 KEPT_OF_PROFILES = ("agent_id", "name", "created_at", "session", "onward", "version")
-"""What tells where an agent is. The rest of a profile is about nobody but the agent."""
+"""The fields of a profile that tell where an agent is. The rest of a profile is about nobody but the agent."""
 
 
 def asked(args: Mapping[str, Any], world: str) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def asked(args: Mapping[str, Any], world: str) -> dict[str, Any]:
 
 
 def answered(args: Mapping[str, Any]) -> dict[str, Any]:
-    """What the Nexus answered the agent."""
+    """The Nexus's answer to the agent, without its texts."""
     made, result, refused = dict(args), args.get("result"), args.get("refused")
     if result:
         public = {"public": result["public"]} if "public" in result else {}
@@ -29,7 +29,7 @@ def answered(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def polled(args: Mapping[str, Any], identity: str) -> dict[str, Any]:
-    """What the Nexus knew at a time."""
+    """The Nexus's state at a time, without the agent's own texts."""
     profiles = args["state"].get("profiles", {})
     own = {seat: _profile(one) for seat, one in profiles.items() if one["agent_id"] == identity}
     return {**args, "state": {**args["state"], "profiles": {**profiles, **own}}} if own else dict(args)
@@ -40,7 +40,8 @@ def _profile(profile: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def package(brought: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """What the agent brought into a game. A condition that ends its visit is kept: the game follows from it."""
+    """The agent's luggage in a game, without its own texts. A condition that ends its visit is kept: the game follows
+    from it."""
     made = {**brought, "name": name}
     for field in ("goals", "memories"):
         if field in made:

@@ -32,7 +32,7 @@ KILLED = (
     "A host of the house can reopen it (`reopen_room`)"
 )
 NUMBERS_S = 1.0
-"""How long to wait for the numbers of a node: a service manager must not restart a house because one worker hangs."""
+"""The time to wait for the numbers of a node: a service manager must not restart a house because one worker hangs."""
 
 
 class Cluster:
@@ -61,7 +61,7 @@ class Cluster:
 
     # -- nodes ------------------------------------------------------------------------------------
     def handlers(self) -> dict[str, Handler]:
-        """What a node may ask."""
+        """The functions that a node may call here, by name."""
         return {"known_by_all": self.replicas.known_by_all, **ledger.handlers(self.house.ledger, self.house.identities)}
 
     def added(self, node: str, link: Link) -> None:
@@ -106,7 +106,7 @@ class Cluster:
                 self._start(room, suspects)
 
     async def numbers(self) -> dict[str, Numbers]:
-        """How each node is doing; without those that die meanwhile, or do not answer in time."""
+        """The numbers of each node; without those that die meanwhile, or do not answer in time."""
         asked = {node: self.links[node].asked("status") for node in self._ready}
         if asked:
             await asyncio.wait(asked.values(), timeout=NUMBERS_S)
@@ -146,7 +146,7 @@ class Cluster:
             await asyncio.wait([*self._placing.values()])
 
     def has(self, room: str) -> bool:
-        """Whether this house has a room, or is about to."""
+        """True if this house has a room, or is about to."""
         return room in self._placing or self.placement.worker_of(room) is not None
 
     def room_made(self, room: str, node: str) -> None:

@@ -120,7 +120,7 @@ class WorkerControl:
 
 
 def travels(room: Room) -> bool:
-    """Whether a room has to be in the same process as others: the Nexus, and what is open to it."""
+    """True if a room has to be in the same process as others: the Nexus, and what is open to it."""
     if isinstance(room.world, RemoteWorld) and room.world.is_of_house:
         return True
     return room.features.may_announce(room)

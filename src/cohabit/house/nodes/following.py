@@ -23,7 +23,7 @@ from cohabit.house.threads import run_in_thread
 
 log = logging.getLogger("cohabit")
 LOOK_EVERY_S = 0.25
-"""How often a change looks whether the other houses know it, if there is no news."""
+"""The interval at which a change checks if the other houses know it, when there is no news."""
 
 
 @asynccontextmanager
@@ -108,7 +108,7 @@ class Following:
             log.log(self._severity, "old changes could not be removed: %s", failed.as_text())
 
     async def _catch_up_if_possible(self) -> bool:
-        """Whether everything up to now is applied."""
+        """True if everything up to now is applied."""
         try:
             await self._catch_up()
         except ChangesMissed as missed:

@@ -34,7 +34,7 @@ PATIENCE_S: Final = 10.0
 """A room that the house whose turn it is has not opened within this time is anybody's."""
 LEAVING: Final = "this house is being stopped, and its rooms go to other houses; connect to another one"
 DRAIN_S: Final = 60.0
-"""How long a house that is stopped may take to hand its rooms over."""
+"""The time that a house that is stopped may take to hand its rooms over."""
 MAX_AT_ONCE: Final = 8
 """Rooms that are handed over at the same time."""
 
@@ -162,7 +162,7 @@ class Houses:
         self._fronts = {node.place: name_elsewhere(node.place, FRONT) for node in others if node.node == FRONT}
 
     def _moved(self, survey: Survey) -> dict[str, str | None]:
-        """Where the rooms are that this house does not have."""
+        """The places of the rooms that this house does not have."""
         now: dict[str, str | None] = dict.fromkeys(survey.orphans, MOVING)
         for room, held in survey.rooms.items():
             if held.place != self._here:

@@ -1,4 +1,4 @@
-"""What the log says of the other houses of a cluster: which of them come and go, and how long it takes until the rooms
+"""Log messages about the other houses of a cluster: which of them come and go, and how long it takes until the rooms
 of one that has died are open again."""
 
 import logging
@@ -33,7 +33,7 @@ class HousesLog:
 
     @property
     def waits(self) -> bool:
-        """Whether rooms of a dead house are still to be opened."""
+        """True if rooms of a dead house are still to be opened."""
         return bool(self._taken_over)
 
     def surveyed(self, survey: Survey, now: float) -> None:

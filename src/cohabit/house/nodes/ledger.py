@@ -29,9 +29,9 @@ NO_LEADER = "the house record is being opened in another house; try again in a m
 
 
 class SharedLedger(Ledger):
-    """Where the record may be in another process. While it is, the own ``runner`` is a room that nobody stores: calls
-    that are not about a room of this process are answered where the record is, so only what is refused before that is
-    counted here."""
+    """The house record, where it may be in another process. While it is, the own ``runner`` is a room that nobody
+    stores: calls that are not about a room of this process are answered where the record is, so only what is refused
+    before that is counted here."""
 
     def __init__(self, rooms: Rooms, identities: Identities, ask: AskHolder) -> None:
         super().__init__(rooms, identities)
@@ -75,7 +75,7 @@ class SharedLedger(Ledger):
 
 
 def handlers(ledger: Ledger, identities: Identities) -> dict[str, Any]:
-    """What a front does for others. It knows what they change as soon as it is stored: if it has the house record, it
+    """The work of a front for others. It knows what they change as soon as it is stored: if it has the house record, it
     has written that itself, so nobody else tells it."""
 
     async def admit(identity: dict[str, Any]) -> str:
@@ -109,7 +109,7 @@ def asks_leader(directory: Directory, nodes: Callable[[], Nodes | None]) -> AskH
 
 @question
 async def write_house_record(house: Services, name: str, given: dict[str, Any]) -> Any:
-    """What a house that follows asks the one that leads."""
+    """Do something with the house record, for a house that follows the one that leads."""
     if not house.ledger.is_here:
         raise Busy(NO_LEADER, retry_after_s=1)
     return await handlers(house.ledger, house.identities)[name](**given)

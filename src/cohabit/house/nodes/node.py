@@ -1,4 +1,4 @@
-"""What a house knows if it is one of several processes."""
+"""The state of a house that is one of several processes."""
 
 from msgspec import Struct
 

@@ -1,4 +1,4 @@
-"""How a process of a house is doing, in numbers. Counts only, no content."""
+"""The numbers of a process of a house. Counts only, no content."""
 
 import time
 from collections import Counter

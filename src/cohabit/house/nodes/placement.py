@@ -51,7 +51,7 @@ class Placement:
         return found if found is not None and counts[found] else None
 
     def counts(self, workers: Sequence[str]) -> dict[str, int]:
-        """How many rooms each worker has."""
+        """The number of rooms of each worker."""
         return {worker: self._counts[worker] for worker in workers}
 
     def travels(self, room: str, workers: Sequence[str]) -> str | None:

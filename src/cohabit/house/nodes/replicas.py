@@ -19,7 +19,7 @@ from cohabit.house.store.contract import Write
 
 
 class Rooms(Protocol):
-    """What learns of new and deleted rooms."""
+    """The table of rooms, which is told of new and deleted ones."""
 
     def room_made(self, room: str, node: str) -> None: ...
 

@@ -10,7 +10,7 @@ from cohabit.house.store.cluster_contract import Survey
 
 
 def counts_by_place(survey: Survey) -> dict[str, int]:
-    """How many rooms each place has, of those that take rooms: they are not draining, and a process that runs rooms is
+    """The number of rooms of each place that takes rooms: they are not draining, and a process that runs rooms is
     there. In the order of their names."""
     takes = {node.place for node in survey.nodes if node.node != FRONT and not node.is_draining}
     counts = Counter(held.place for room, held in survey.rooms.items() if room != HOUSE_RECORD)
@@ -42,7 +42,7 @@ def home_of_travellers(survey: Survey, places: Collection[str]) -> str | None:
 
 
 def surplus(place: str, counts: Mapping[str, int]) -> dict[str, int]:
-    """How many rooms a place should give to which others, so that all have about the same."""
+    """The number of rooms that a place should give to which others, so that all have about the same."""
     if place not in counts:
         return {}
     share, given = sum(counts.values()) // len(counts), dict[str, int]()

@@ -22,7 +22,7 @@ from cohabit.model.identity import Credential, Identity
 
 log = logging.getLogger("cohabit")
 TELL_S = 3.0
-"""How long a house is waited for. One that is paused takes connections, and does not answer."""
+"""The time to wait for a house. One that is paused takes connections, and does not answer."""
 
 
 class TemporaryTokens:
@@ -75,8 +75,8 @@ class TemporaryTokens:
         return [made for made in self._house.identities.temporaries() if made[1].hash not in others]
 
     def know(self, place: str, made: list[tuple[Identity, Credential]]) -> None:
-        """What another house has made, all of it. If some of what it had made is missing, it was killed, and has
-        started again before its lease ended: then it knows nothing of what it was told."""
+        """Take over the tokens of another house, all of them. If some of what it had made is missing, it was killed,
+        and has started again before its lease ended: then it knows nothing of what it was told."""
         hashes = {credential.hash for _, credential in made}
         gone = [one for one in self._of_others.get(place, ()) if one.hash not in hashes]
         self._of_others[place] = [credential for _, credential in made]

@@ -35,7 +35,7 @@ KINDS: Mapping[str, Kind] = {
 """The kind of a line, by what its command declares (``Command.audit``). All others are changes: of permissions,
 consents, disclosures and policies."""
 JOINED, LEFT, DENIED = " joined as ", " left", re.compile(r" denied (.+) entry$")
-"""How the entries say whom they are about that only name a knock or an identity."""
+"""Parts of texts that name a member, in entries whose arguments name only a knock or an identity."""
 HIDDEN = "(shown to members with read_all)"
 MAX_PAGES = 50
 """The number of pages of the record that one call reads, from its end or from its cursor back."""
@@ -205,7 +205,7 @@ def _reply(secret: str, found: Mapping[Key, Found], limit: int, reached: Key | N
 
 
 def _cursor(secret: str, last: Key, restart: int) -> str:
-    """Where the next page begins. Numbers of entries and refusals are hidden, because they count those of others."""
+    """The cursor of the next page. Numbers of entries and refusals are hidden, because they count those of others."""
     at, is_refusal, number = last
     return f"{at:x}.{seal(secret, 2 * number + is_refusal)}.{seal(secret, restart + 1)}"
 
@@ -292,8 +292,8 @@ def _member(args: dict[str, Any], what: str, text: str) -> str | None:
 
 
 def _text(entry: Entry) -> str:
-    """What an entry says to those whom it does not concern. A notice to nobody is for the audit; the first notice about
-    a token speaks to its owner ("you")."""
+    """The text of an entry for those whom it does not concern. A notice to nobody is for the audit; the first notice
+    about a token speaks to its owner ("you")."""
     for_audit = [told.text for told in entry.told if told.members == ()]
     return for_audit[0] if for_audit else entry.told[-1 if entry.do == "credential" else 0].text
 

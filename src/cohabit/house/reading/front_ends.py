@@ -22,7 +22,7 @@ _BLOCKED = (
 )
 MAX_BYTES = 512 * 1024
 SHARED = Path(__file__).parents[2] / "front_ends"
-"""What documents share: each includes what it needs as ``<script src="cohabit:app.js"></script>``."""
+"""Scripts that documents share: each includes what it needs as ``<script src="cohabit:app.js"></script>``."""
 GENERIC = SHARED / "generic.html"
 """The document of every world that is played and has none of its own: it is made from what members see."""
 _INCLUDED = re.compile(

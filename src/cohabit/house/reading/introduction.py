@@ -26,7 +26,7 @@ SAFETY_TEXT = (
     "says what to do instead."
 )
 ROOMS_NAMED = 20
-"""How many of the caller's rooms the text names."""
+"""The number of the caller's rooms that the text names."""
 
 
 class Introduction(Struct, omit_defaults=True):
@@ -93,7 +93,7 @@ def _world(room: Room) -> str:
 
 
 def _pace(room: Room) -> str:
-    """How time passes, in a world with a clock."""
+    """A line on how time passes, in a world with a clock."""
     if room.runs_by_itself:
         return room.tools.in_text(
             "Time runs by itself: you can act at any moment, and `wait_for_turn` waits for something new."

@@ -26,9 +26,9 @@ C = Capability
 NEWEST = 50
 """The number of events in the first reply."""
 DATA_SHOWN = 2_000
-"""How many bytes of the data of an event are in the text."""
+"""The bytes of an event's data that the text shows."""
 MEMBERS_NAMED = 50
-"""How many members the text names."""
+"""The number of members that the text names."""
 
 
 class Observed(Struct, omit_defaults=True):
@@ -102,7 +102,7 @@ def _not_in(view: str, items: Sequence[FeedItem]) -> list[FeedItem]:
 
 
 def _data_of(item: FeedItem) -> str:
-    """What an app is asked to do, or was sent, as JSON. Views are elsewhere in the text."""
+    """The request to an app, or the data sent to it, as JSON. Views are elsewhere in the text."""
     if item.data is None or item.kind.endswith("app view"):
         return ""
     text = msgspec.json.encode(item.data)

@@ -22,7 +22,7 @@ Deliver = Callable[["Call"], int]
 
 
 class ReplyOf(Protocol):
-    """What a command says about its replies."""
+    """The declarations of a command about its replies."""
 
     sends: SentKind
     records: bool
@@ -30,7 +30,7 @@ class ReplyOf(Protocol):
 
 
 class Outlet(Protocol):
-    """Where a reply leaves the house."""
+    """The point at which a reply leaves the house."""
 
     def passes_later(self, call: "Call") -> None:
         """Deliver and count the reply, or withhold it."""
@@ -176,7 +176,7 @@ class PeekCall(Call):
 
 
 def may_move_seats(call: Call, commands: CommandTable) -> bool:
-    """Whether somebody may get or lose a seat by a call: not by a message, an action of a world, or reading."""
+    """True if somebody may get or lose a seat by a call: not by a message, an action of a world, or reading."""
     command = commands.get(call.name) if not isinstance(call, SystemCall) else None
     if command is not None:
         return command.records and command.category in ("meta", "host", "control")
@@ -184,7 +184,7 @@ def may_move_seats(call: Call, commands: CommandTable) -> bool:
 
 
 def draws(call: Call, commands: CommandTable) -> bool:
-    """Whether a call asks the world for a picture: that takes longer than the event loop can wait."""
+    """True if a call asks the world for a picture: that takes longer than the event loop can wait."""
     command = commands.get(call.name)
     return command is not None and command.sends == "pictures"
 

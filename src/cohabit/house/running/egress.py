@@ -26,9 +26,9 @@ from cohabit.room.room import Room
 from cohabit.room.state import Member, handle_of
 
 STORE_MS = 5_000
-"""How long a count may wait before it is stored. A crash loses what was counted since then."""
+"""The time that a count may wait before it is stored. A crash loses what was counted since then."""
 EVERY_MS = 60_000
-"""How often the counts of what leaves the house become entries."""
+"""The interval at which the counts of what leaves the house become entries."""
 MOST_BACKENDS = 16
 """Backends that are counted separately for a member. It can name another one every few seconds."""
 VISITORS = "(visitors)"
@@ -66,7 +66,7 @@ def error_size(error: BaseException) -> int:
 
 
 class Line:
-    """What one backend of one member gets."""
+    """The counts of one backend of one member."""
 
     __slots__ = ("account", "frames", "is_new", "kinds", "recorded", "replies", "sent")
 
@@ -152,12 +152,12 @@ class Account:
 
     @property
     def line(self) -> Line:
-        """What is sent now goes to this backend."""
+        """The counts of the backend to which the next bytes go."""
         self.look_up()
         return self.current
 
     def allows(self, size: int) -> bool:
-        """Whether so much may be sent."""
+        """True if so much may be sent."""
         if self.version != self.room.room.roster_version:
             self.look_up()
         return self.used < self.limit and self.used + size <= self.limit
@@ -194,7 +194,7 @@ class Account:
         self.used += size
 
     def refusal(self) -> EgressUsedUp:
-        """Why nothing more is sent, or not what was to be sent now."""
+        """The reason why nothing more is sent, or not what was to be sent now."""
         why, member = TOO_LARGE if self.used < self.limit else USED_UP, self.room.room.state.members.get(self.member)
         if member is None:
             return used_up(self.limit, why, "join again when a host has raised your budget")
@@ -208,7 +208,7 @@ class Account:
             raise self.refusal()
 
     def to(self, backend: str, outside: bool | None) -> Line:
-        """What is sent to this backend of the member."""
+        """The counts of this backend of the member."""
         line = self.backends.get((backend, outside))
         if line is None:
             if len(self.backends) >= MOST_BACKENDS and backend != OTHERS:
@@ -238,7 +238,7 @@ class EgressBooks:
         self.forgotten: set[str] = set()  # identities; the reply to their last call comes after that
 
     def load(self, room: str, stored: list[Sent]) -> None:
-        """What the store has of a room that is opened. Called off the event loop, before the room runs."""
+        """Read the counts of a room that is opened. Called off the event loop, before the room runs."""
         if room not in self.rooms:
             self._stored[room] = stored
 
@@ -277,7 +277,7 @@ def _accounts(egress: "RoomEgress", stored: Iterable[Sent]) -> dict[str, Account
 
 
 class Recording(Struct, frozen=True):
-    """How a room records and stores."""
+    """The means of a room to record and store what left it."""
 
     put: Callable[[Call], object]
     refused: Callable[[str, str, CohabitError], None]
@@ -408,7 +408,7 @@ def up(count: int, step: int) -> int:
 
 
 def _entry(line: Line) -> SystemCall | None:
-    """What was sent since the last entry; None: nothing, or too little for the steps in which others may know it."""
+    """The counts since the last entry; None: nothing, or too little for the steps in which others may know it."""
     step = line.account.step
     size, times = max(0, up(line.sent.bytes, step) - line.recorded), 1 if step == 1 else STEP_TIMES
     if not (size if step > 1 else line.replies or line.frames):
@@ -423,5 +423,5 @@ def stored(sent: Sent) -> StoredEgress:
 
 
 def read_stored(bodies: Iterable[bytes]) -> list[Sent]:
-    """What a store has of a room."""
+    """The counts of a room in a store."""
     return [msgspec.json.decode(body, type=Sent) for body in bodies]

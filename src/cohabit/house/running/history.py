@@ -1,4 +1,4 @@
-"""What is durable of a room: its newest entries in memory, older ones in the store, and a version to wait for."""
+"""The durable part of a room: its newest entries in memory, older ones in the store, and a version to wait for."""
 
 import asyncio
 from collections import deque
@@ -13,7 +13,7 @@ from cohabit.model.record import decode_entry
 from cohabit.room.record import Line, Record
 
 PAGE = 1000
-"""How many entries are read from the store at once."""
+"""The number of entries that are read from the store at once."""
 
 
 class History:

@@ -71,7 +71,7 @@ class Ledger:
 
     @property
     def is_here(self) -> bool:
-        """Whether this process has the record."""
+        """True if this process has the record."""
         return True
 
     async def open(self, is_stored: bool) -> None:

@@ -33,7 +33,7 @@ FAIR_BYTES = 1024 * 1024
 
 
 class StorageQuota:
-    """How many bytes each member may add to the record per hour, and whether the record may grow at all.
+    """Limits the bytes that each member may add to the record per hour, and the size of the record.
 
     ``exceeded`` is a quick check: if it is False, nothing is refused.
     """
@@ -61,7 +61,7 @@ class StorageQuota:
         self.exceeded = bool(reason) or self.exceeded
 
     def decide(self, member: Member, category: str, at: int) -> Decision:
-        """Whether the member may run a command of this category, which adds to the record."""
+        """True if the member may run a command of this category, which adds to the record."""
         if self.full and not (category in ("host", "control") and member.held & MANAGING):
             return Decision("TOO_LARGE", self.full)
         if self._written.get(member.id, 0) > self.per_hour > 0 and at // HOUR_MS == self._hour:
@@ -74,7 +74,7 @@ class StorageQuota:
 
 
 class WriteShares:
-    """How much of what waits to be written for a room is whose. It is counted only when asked for."""
+    """The bytes of each member that wait to be written for a room. It is counted only when asked for."""
 
     def __init__(self) -> None:
         self.writing: Sequence[Line] = ()  # the batch that is being written, set by the runner
@@ -82,7 +82,7 @@ class WriteShares:
         self._pending: int  # how many pending lines are counted, once it was asked for
 
     def is_used_up(self, member: str, pending: Sequence[Line]) -> bool:
-        """Whether a member has its part of ``FAIR_BYTES`` waiting. A member without any may always add an entry."""
+        """True if a member has its part of ``FAIR_BYTES`` waiting. A member without any may always add an entry."""
         if self.by_member is None:
             self.by_member, self._pending = {}, 0
             self._count(self.by_member, self.writing)

@@ -47,7 +47,7 @@ class Connector(Protocol):
     """
 
     poll_ms: int
-    """How often the world is polled."""
+    """The interval at which the world is polled."""
 
     async def about(self) -> dict[str, str]:
         """Public names and versions of the remote side."""

@@ -30,7 +30,7 @@ def _nothing_to_ask() -> Plan:
 
 
 def has_workspace(room: Room, member: Member) -> bool:
-    """Whether this member may act in the remote world; if so, its reads run in its own workspace."""
+    """True if this member may act in the remote world; if so, its reads run in its own workspace."""
     if Capability.ACT_GLOBAL in member.held:
         return True
     return room.seat_of(member) is not None and Capability.ACT in member.held

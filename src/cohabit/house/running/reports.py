@@ -1,4 +1,4 @@
-"""What a room records of its traffic from time to time: the calls that were refused."""
+"""The report that a room records from time to time: the calls that were refused."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from cohabit.model.refusals import WINDOW_MS, Refusal
 from cohabit.room.room import Room
 
 STORE_MS = 1_000
-"""How long a refusal may wait before it is stored. No reply waits for it, and many of them are one write."""
+"""The time that a refusal may wait before it is stored. No reply waits for it, and many of them are one write."""
 
 
 class AuditChain:

@@ -83,7 +83,7 @@ class Rooms(dict[str, RoomRunner]):
 
     @property
     def left(self) -> int:
-        """How many more rooms the house may have; those that are being created count."""
+        """The number of rooms that the house may still add; those that are being created count as rooms."""
         return self.shared.settings.rooms_limit - len(self) - self.others() - len(self._reserved - {HOUSE_RECORD})
 
     @property
@@ -97,7 +97,7 @@ class Rooms(dict[str, RoomRunner]):
         return {**self.broken, **stopped}
 
     def is_free(self, name: str) -> bool:
-        """Whether no room has this id."""
+        """True if no room has this id."""
         here = name in self or name in self.broken or name in self._reserved
         return not here and not self.is_elsewhere(name)
 
@@ -279,7 +279,7 @@ class Rooms(dict[str, RoomRunner]):
             return runner
 
     def is_quiet(self, room_id: str) -> bool:
-        """Whether nobody would be disturbed if the room were closed for a moment: it is archived or its game is over,
+        """True if nobody would be disturbed if the room were closed for a moment: it is archived or its game is over,
         and nobody watches it; or nobody is in it."""
         runner = self.get(room_id)
         if runner is None:

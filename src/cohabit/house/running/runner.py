@@ -46,7 +46,7 @@ OnRemoved = Callable[["RoomRunner", Sequence[Member]], "asyncio.Future[None] | N
 
 
 class RoomEvents:
-    """What others do about rooms. The rooms of a house share one; by default nothing is done."""
+    """Callbacks of other parts of the house about rooms. The rooms of a house share one; by default nothing is done."""
 
     def __init__(self) -> None:
         self.on_roster: Callable[[RoomRunner], None] = lambda runner: None

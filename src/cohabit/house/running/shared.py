@@ -1,4 +1,4 @@
-"""What all rooms of a house share."""
+"""The services that all rooms of a house share."""
 
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar

@@ -1,4 +1,5 @@
-"""When a room needs a snapshot: often enough to bound the replay at the next start, not so often that it costs much."""
+"""Decides when a room needs a snapshot: often enough to bound the replay at the next start, not so often that it costs
+much."""
 
 import logging
 
@@ -91,10 +92,10 @@ class SnapshotSchedule:
 
     @property
     def due_at_close(self) -> bool:
-        """Whether the next start would be slow without a snapshot."""
+        """True if the next start would be slow without a snapshot."""
         return self._cpu_s >= QUICK_REPLAY_CPU_S
 
     @property
     def replay_is_quick(self) -> bool:
-        """Whether the entries since the last snapshot can be replayed in a moment."""
+        """True if the entries since the last snapshot can be replayed in a moment."""
         return self._cpu_is_known and self._cpu_s < QUICK_REPLAY_CPU_S

@@ -105,7 +105,7 @@ class Timekeeper:
             self._record_arrivals(came)
 
     def last_seen(self, who: str) -> int | None:
-        """When a member last called; None if it has not since this house was opened."""
+        """The time at which a member last called; None if it has not since this house was opened."""
         return self.seen.get(who)
 
     def _presence(self, now: int) -> None:
@@ -188,5 +188,5 @@ class Timekeeper:
 
 
 def _is_queued(call: Call | None) -> bool:
-    """Whether a call has not been run yet. Calls that never run are those of a room that has stopped."""
+    """True if a call has not been run yet. Calls that never run are those of a room that has stopped."""
     return call is not None and not call.ran

@@ -24,7 +24,7 @@ from cohabit.room.room import Room
 LOOP_LIMIT_S = 0.2
 """World code on the event loop is interrupted after this time. Its room is opened again, and runs on a thread."""
 CHECKS = 4
-"""How often a section is checked until then."""
+"""The number of checks of a section until then."""
 SLOW_S = 0.05
 """A section that computes for longer than this is slow …"""
 BLOCKED_S = 0.5
@@ -36,7 +36,7 @@ SLOW_FOR_MS = 60_000
 
 
 def may_run_on_loop(room: Room, settings: Settings) -> bool:
-    """Whether the world of a room is quick, and is trusted to be."""
+    """True if the world of a room is quick, and is trusted to be."""
     source = room.state.source
     return room.world.spec.quick and (is_ours(source) or _is_trusted(source, settings.trusted_worlds))
 
@@ -52,7 +52,7 @@ class Usage(NamedTuple):
 
     cpu_s: float
     waits: int
-    """How often it waited for something else than the CPU: it slept, or waited for a lock or a file."""
+    """The number of times that it waited for something else than the CPU: it slept, or waited for a lock or a file."""
 
 
 def thread_usage() -> Usage:

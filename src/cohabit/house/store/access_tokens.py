@@ -11,7 +11,7 @@ from cohabit.errors import Busy
 from cohabit.model.identity import Credential
 
 MAX_EACH: Final = 256
-"""How many valid access tokens one identity may use at a time."""
+"""The number of valid access tokens that one identity may use at a time."""
 
 
 class AccessTokens:

@@ -1,4 +1,4 @@
-"""What a store offers to a cluster of houses: several houses, each with its processes, on one database.
+"""The contract of a store for a cluster of houses: several houses, each with its processes, on one database.
 
 A *place* is one house: a front and its workers, which share a store. A *node* is one process of it, with a row of its
 own in ``houses`` and leases of its own. A row is live until its leases end, by the clock of the store.
@@ -22,7 +22,7 @@ from cohabit.house.store.contract import Store, Write
 
 
 class News(StrEnum):
-    """What a place hears from the store."""
+    """The notifications of a place from the store."""
 
     CHANGES = "changes"  # the log has grown
     APPLIED = "applied"  # a place has acknowledged changes, or has ended
@@ -74,7 +74,7 @@ class LiveNode(Struct, frozen=True):
 
 
 class HeldRoom(Struct, frozen=True):
-    """Who has a room. ``travels``: it has to be in one process with the others that travel."""
+    """The holder of a room. ``travels``: it has to be in one process with the others that travel."""
 
     house: str
     place: str

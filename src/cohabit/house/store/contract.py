@@ -35,8 +35,8 @@ SNAPSHOTS_KEPT = 2
 StoredProfile = tuple[str, bytes]
 """An identity, and what is kept of it. Opaque to the store."""
 StoredEgress = tuple[str, bytes]
-"""What left a room for one backend: a key that begins with the identity and a line break, and how much. The rest is
-opaque to the store."""
+"""The counts of what left a room for one backend: a key that begins with the identity and a line break, and how much.
+The rest is opaque to the store."""
 
 
 StoredSave = tuple[str, bytes]
@@ -93,7 +93,7 @@ class Write(Struct):
 
     @property
     def is_fenced(self) -> bool:
-        """Whether its holder has to be checked. A write of nothing only waits for those before it."""
+        """True if its holder has to be checked. A write of nothing only waits for those before it."""
         return self.holder is not None and (bool(self.lines) or self.has_more_than_lines)
 
     @property
@@ -106,7 +106,7 @@ class Write(Struct):
 
     @property
     def concerns_all(self) -> bool:
-        """Whether every process of the house has to know: who has access has changed, which rooms there are, or what
+        """True if every process of the house has to know: who has access has changed, which rooms there are, or what
         the record of one was."""
         access = self.identities or self.credentials or self.invites or self.forget
         return bool(access or self.delete or self.rewrite or (self.lines and self.lines[0].seq == 0))
@@ -127,7 +127,7 @@ class Store(Protocol):
 
     @property
     def is_reachable(self) -> bool:
-        """Whether the store could be reached the last time. A database may be away for a while."""
+        """True if the store could be reached the last time. A database may be away for a while."""
 
     def commit(self, writes: Sequence[Write]) -> None:
         """Make all of these durable, in this order, or none of them. STORAGE_FAILED if that is not possible: then
@@ -150,7 +150,7 @@ class Store(Protocol):
         """The number of the last entry; -1 if there is none."""
 
     def size(self, room: str) -> int:
-        """How many bytes the entries of a room have."""
+        """The bytes of a room's entries."""
 
     def refusals(self, room: str) -> list[Refusal]:
         """The newest ``REFUSALS_KEPT`` refusals of a room by id, oldest first."""
@@ -169,10 +169,10 @@ class Store(Protocol):
         sorted. The time does not grow with the number of rooms."""
 
     def profile(self, identity: str) -> bytes | None:
-        """What is kept of an identity; None: nothing. The time does not grow with their number."""
+        """The stored data of an identity; None: nothing. The time does not grow with their number."""
 
     def egress(self, room: str) -> list[bytes]:
-        """What is kept of what left a room, sorted by key."""
+        """The stored counts of what left a room, sorted by key."""
 
     def saves(self, room: str) -> list[str]:
         """The names of the saves of a room, sorted."""
@@ -204,10 +204,10 @@ class LastingStore(Store, Protocol):
     """A store that is there when no house is running."""
 
     place: str
-    """Where it is, for messages."""
+    """The location, for messages."""
 
     def problems(self) -> list[str]:
-        """What is wrong with the stored data as a whole, in words."""
+        """The problems of the stored data as a whole, in words."""
 
 
 # -- for stores that keep tables -------------------------------------------------------------------

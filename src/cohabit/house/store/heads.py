@@ -90,7 +90,7 @@ def read_heads(path: Path, key: bytes = b"") -> dict[str, list[Head]]:
 
 
 def expected(path: Path, seq: int, digest: str) -> Expected:
-    """What a head in a file demands of a record."""
+    """The digest that a head in a file demands of a record."""
     return Expected(seq, bytes.fromhex(digest), f"a head in {path}")
 
 

@@ -29,9 +29,9 @@ USED_UP = "this invite has been used up; ask your host for a new one"
 TEMPORARY = "temporary"
 """The label of tokens that are not stored."""
 HOUSE_AWAY = 0
-"""When such a token expires whose house is away. If the house comes back, it is valid again."""
+"""The time after which such a token expires while its house is away. If the house comes back, it is valid again."""
 OWN_DATA = ("my_data", "forget_me")
-"""What the token of somebody who has left can still call."""
+"""The commands that the token of somebody who has left can still call."""
 OWN_DATA_MS = 30 * DAY_MS
 """For how long."""
 ENDED: Mapping[Ended, str] = {
@@ -66,7 +66,7 @@ def new_identity(name: str, kind: Kind = "agent", owner: str | None = None, host
 
 
 def _invalid_invite(invite: Invite, credential: Credential) -> Unauthorized:
-    """Why the token of an invite is not valid. Its holder may know: nobody can guess such a token."""
+    """The reason why the token of an invite is not valid. Its holder may know: nobody can guess such a token."""
     if invite.revoked:
         return Unauthorized("this invite was revoked; ask your host for a new one")
     if credential.identity:  # it became the token of a member
@@ -175,7 +175,7 @@ class Identities:
         return self._codes.get(key, key)
 
     def knows(self, token: str) -> bool:
-        """Whether this token is in use."""
+        """True if this token is in use."""
         found = self.find(token)
         return found is not None and not found.revoked
 
@@ -187,7 +187,7 @@ class Identities:
         return self._identities.get(identity)
 
     def is_host(self, credential: Credential) -> bool:
-        """Whether it is the house-wide credential of a house host."""
+        """True if it is the house-wide credential of a house host."""
         found = self._identities.get(credential.identity)
         return found is not None and found.host and credential.room is None
 
@@ -213,15 +213,15 @@ class Identities:
 
     # -- signing in ---------------------------------------------------------------------------------
     def has_account(self, identity: str) -> bool:
-        """Whether an identity has signed in with OAuth before, also if it may not do so any more."""
+        """True if an identity has signed in with OAuth before, also if it may not do so any more."""
         return any(c.oauth for c in self._of(identity))
 
     def may_sign_in(self, identity: str) -> bool:
         return any(c.oauth and not c.revoked for c in self._of(identity))
 
     def allowed_again_at(self, identity: str) -> int:
-        """When a host has lifted a revocation of this account; 0 if there was none. Not every process has seen the
-        access tokens from before, so they are refused by their age."""
+        """The time at which a host lifted a revocation of this account; 0 if there was none. Not every process has seen
+        the access tokens from before, so they are refused by their age."""
         accounts = [c for c in self._of(identity) if c.oauth]
         return max((c.created_at for c in accounts), default=0) if any(c.revoked for c in accounts) else 0
 
@@ -272,7 +272,7 @@ class Identities:
         return self._credentials.get(self._unused.get(instead_of, b""))
 
     def _is_unused(self, credential: Credential) -> bool:
-        """Whether the token that it replaces ends when it is used, or ends itself."""
+        """True if the token that it replaces ends when it is used, or ends itself."""
         return self._unused.get(credential.instead_of) == credential.hash
 
     def _used(self, credential: Credential) -> list[Credential]:
@@ -303,7 +303,7 @@ class Identities:
         return [invite for invite in self._invites.values() if invite.room == room]
 
     def is_of_house(self, identity: str) -> bool:
-        """Whether this identity has, or ever had, a house-wide token."""
+        """True if this identity has, or ever had, a house-wide token."""
         return any(c.room is None for c in self._of(identity))
 
     def all_credentials(self) -> list[Credential]:

@@ -148,7 +148,8 @@ class Keyframes:
             self._queued -= 1
 
     def forgotten(self, room: str) -> int:
-        """How often the keyframes of a room were forgotten. What was read of its record before is of no use then."""
+        """The number of times that the keyframes of a room were forgotten. What was read of its record before is of no
+        use then."""
         return self._forgotten.get(room, 0)
 
     def add(self, room: str, made: Keyframe, forgotten: int | None = None) -> None:

@@ -59,8 +59,8 @@ class Leases:
         self._timer: Timer = clock.call_at(clock.now() + LEASE_MS // 3, self._renew_soon)
 
     def holder_of(self, room_id: str) -> Holder:
-        """What a write to this room has to name, or one without a room (""). A room that this house does not have
-        cannot be written to."""
+        """The lease that a write to this room has to name, or one without a room (""). A room that this house does not
+        have cannot be written to."""
         return self._house_id, self._epochs.get(room_id, NO_EPOCH)
 
     def begin(self, store: ClusterStore, node: str) -> float:

@@ -49,7 +49,7 @@ class MemoryStore:
                 self._write(write, appended)
 
     def _only_appends(self, writes: Sequence[Write]) -> bool:
-        """Whether all entries are appended in order, as a house does. Then no lookup is needed."""
+        """True if all entries are appended in order, as a house does. Then no lookup is needed."""
         heads: dict[str, int] = {}
         for write in writes:
             if write.rewrite:

@@ -15,7 +15,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class Content:
-    """How many rows a table has, and a digest of them in their order."""
+    """The number of rows of a table, and a digest of them in their order."""
 
     def __init__(self) -> None:
         self.rows = 0

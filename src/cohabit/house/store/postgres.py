@@ -170,7 +170,7 @@ class PostgresStore:
                 raise self._failure("could not be written", wrong, "; nothing was changed") from wrong
 
     def _needs_transaction(self, write: Write) -> bool:
-        """Whether it takes more than the one statement that appends entries."""
+        """True if it takes more than the one statement that appends entries."""
         return write.has_more_than_lines
 
     def _write(self, db: Db, writes: Sequence[Write]) -> None:

@@ -20,7 +20,7 @@ except ImportError:
 
 READERS = 4
 RECONNECT_S = 10.0
-"""How long a write waits for a database that restarts. It waits longer for the outcome of a commit."""
+"""The time that a write waits for a database that restarts. It waits longer for the outcome of a commit."""
 PAUSE_S = 0.1
 _SERVER_OPTIONS: dict[str, str | int] = {
     # A process that is paused inside a transaction keeps the leases it has checked. The server ends it then. It does
@@ -42,7 +42,7 @@ class Lost(Exception):
 
 
 def first_line(wrong: psycopg.Error) -> str:
-    """What an error says, without the details of each address that was tried."""
+    """The text of an error, without the details of each address that was tried."""
     return str(wrong).strip().partition("\n")[0]
 
 
@@ -140,7 +140,7 @@ class Connections:
             db.close()
 
     def run(self, work: Callable[[Db], T]) -> T:
-        """What ``work`` returns. It is called again if an idle connection turns out to be lost, so it must do no harm
+        """The result of ``work``. It is called again if an idle connection turns out to be lost, so it must do no harm
         then."""
         try:
             with self.reading() as db:
@@ -220,7 +220,7 @@ class Connections:
             self._writer = None
 
     def _was_committed(self, token: str, process: int) -> bool:
-        """Whether the transaction with this token was committed. The number that the server gives to a transaction
+        """True if the transaction with this token was committed. The number that the server gives to a transaction
         would not tell: after a crash, another one may get the same number."""
         while True:
             try:

@@ -11,7 +11,7 @@ from cohabit.house.store.postgres_connections import Connections, Db, PgError
 
 log = logging.getLogger("cohabit")
 LOOK_EVERY_S = 0.5
-"""How often the thread looks whether it has to end."""
+"""The interval at which the thread checks if it has to end."""
 CHANNEL = "cohabit_"
 """The beginning of the channel. The rest is a hash of the schema: channels belong to a database, houses to a schema."""
 NOTIFY = f"select pg_notify('{CHANNEL}' || md5(current_schema()), %s)"

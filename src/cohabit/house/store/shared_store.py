@@ -16,7 +16,7 @@ from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.refusals import Refusal
 
 MAX_IDLE = 8
-"""How many connections are kept for the next calls."""
+"""The number of connections that are kept for the next calls."""
 ROWS_PER_READ = 1000
 GONE = "the process of this house that has the store has ended"
 T = TypeVar("T")

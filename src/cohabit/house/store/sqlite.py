@@ -321,7 +321,7 @@ class SQLiteStore:
             raise _failure(f"{self.path} cannot be read", wrong) from wrong
 
     def problems(self) -> list[str]:
-        """What is wrong with the file itself: damaged pages, and entries that belong to no room. Reads all of it."""
+        """The problems of the file itself: damaged pages, and entries that belong to no room. Reads all of it."""
         found = [row[0] for row in self._read("pragma integrity_check(10)")]
         strays = self._read(
             "select room, count(*) from entries where room not in (select room from snapshots) group by room"

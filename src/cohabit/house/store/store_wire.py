@@ -1,4 +1,4 @@
-"""What a ``SharedStore`` and its server send each other: MessagePack in frames, with the length before each."""
+"""The messages between a ``SharedStore`` and its server: MessagePack in frames, with the length before each."""
 
 import socket
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ class Request(Struct, array_like=True, frozen=True):
 
 
 class Answer(Struct, array_like=True, frozen=True):
-    """What the method returned, encoded; or its error."""
+    """The result of the method, encoded; or its error."""
 
     value: msgspec.Raw
     error: dict[str, Any] | None = None

@@ -32,14 +32,14 @@ TABLES = {
     "saves": Table(("room", "name", "body"), ("text", "text", "bytea"), 2),
 }
 TABLES_WITH_ROOM = tuple(name for name, table in TABLES.items() if "room" in table.columns)
-"""What is deleted with a room. A credential for every room has none."""
+"""The tables whose rows are deleted with a room. A credential for every room has none."""
 
 
 class TableStore(Protocol):
     """A store of which everything can be moved to another one."""
 
     place: str
-    """Where it is, for messages."""
+    """The location, for messages."""
 
     def taking(self) -> AbstractContextManager[Rows]:
         """Read everything, while nobody writes. Afterwards, no house starts on this store any more."""

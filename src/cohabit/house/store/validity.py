@@ -1,4 +1,4 @@
-"""Whether a process of a cluster may answer anybody: only while its lease lasts, by its own clock.
+"""Validity of a process of a cluster: it may answer only while its lease lasts, by its own clock.
 
 Another house that takes over, or revokes a token, waits until the lease has ended. So a process that was paused or cut
 off must answer nobody after that, until it has renewed its lease and knows what has changed meanwhile.
@@ -44,7 +44,7 @@ class Validity:
 
     @property
     def problem(self) -> Busy | None:
-        """Why nobody is answered; None: everybody is."""
+        """The reason why nobody is answered; None: everybody is."""
         return None if self.now() < self.until else Busy(ENDED, retry_after_s=RETRY_S)
 
     def check(self) -> None:

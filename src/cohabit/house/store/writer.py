@@ -86,7 +86,7 @@ class Writer:
         return outcomes
 
     def _commit(self, writes: list[Write]) -> CohabitError | None:
-        """Why the commit failed; None if it succeeded. The writer survives any exception of the store."""
+        """The reason why the commit failed; None if it succeeded. The writer survives any exception of the store."""
         self.commits += 1
         try:
             self._store.commit(writes)

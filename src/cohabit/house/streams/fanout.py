@@ -99,7 +99,7 @@ class Fanout:
 
     @property
     def asks_world(self) -> bool:
-        """Whether making frames may run code of the world: for views, and to group those who see the same."""
+        """True if making frames may run code of the world: for views, and to group those who see the same."""
         return bool(self._viewers) or (self._grouped_version != self._room.roster_version and bool(self.subscriptions))
 
     def members(self) -> set[str]:
@@ -294,6 +294,6 @@ def _named(lines: Iterable[Line]) -> set[str]:
 
 
 def author_sees_more(entry: Entry) -> bool:
-    """Whether the author of an entry may be told something else than others with the same grant and eye. What seats are
+    """True if the author of an entry may be told something else than others with the same grant and eye. What seats are
     told depends on who plays there."""
     return entry.by is not None and any(told.seats is not None or has_details(told) for told in entry.told)

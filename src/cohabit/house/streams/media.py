@@ -40,10 +40,10 @@ class Sent(Struct):
 
 
 class Allowance(Protocol):
-    """How much may be sent to a member, and how much was."""
+    """Counts what was sent to a member, up to a limit."""
 
     def allows(self, size: int) -> bool:
-        """Whether this many bytes may be sent."""
+        """True if this many bytes may be sent."""
         ...
 
     def pushed(self, kind: SentKind, size: int) -> None:
@@ -51,7 +51,7 @@ class Allowance(Protocol):
         ...
 
     def refusal(self) -> CohabitError:
-        """Why nothing more is sent."""
+        """The error for a member to whom nothing more is sent."""
         ...
 
 

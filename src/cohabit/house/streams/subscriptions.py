@@ -203,7 +203,7 @@ class Subscription:
         return True
 
     def _may_leave(self, frame: bytes) -> bool:
-        """Whether the budget of the member allows it. If not, the subscription ends."""
+        """True if the budget of the member allows it. If not, the subscription ends."""
         if self._account.allows(len(frame) if self._leaves else 0):
             return True
         self._clear()
@@ -349,7 +349,7 @@ class Subscription:
         return frame_view
 
     def _refusal(self, made_under: "Grant") -> CohabitError | None:
-        """Why a frame that was made under this grant may no longer be delivered; None if it may."""
+        """The reason why a frame that was made under this grant may no longer be delivered; None if it may."""
         decision = by_credential(self.credential, self.source.now())
         if decision.code:
             return refusal(decision)

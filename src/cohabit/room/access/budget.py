@@ -26,7 +26,7 @@ class Budget:
             self.exceeded = True
 
     def is_spent(self, caller: Hashable, at: int) -> bool:
-        """Whether the caller has exceeded its limit in this second."""
+        """True if the caller has exceeded its limit in this second."""
         return self._spent.get(caller, 0) > self.per_second and self._begins <= at < self._ends
 
     @property

@@ -9,13 +9,13 @@ from cohabit.model.grant import EVERYTHING, Layer
 from cohabit.room.state import HANDLE_SEPARATOR, KeptLimits, Member, RoomState, handle_of
 
 LIMITED_KEPT = 1_000
-"""How many identities with limits a room remembers after they left; the oldest are forgotten."""
+"""The number of identities whose limits a room remembers after they left; the oldest are forgotten."""
 Former = Mapping[str, str]
 """The ids of former members by identity. An id is never used again in a room, but a handle may be."""
 
 
 def names_of(state: RoomState, former: Former) -> list[str]:
-    """What each of them is called: the handle that it had, numbered where several had it, or a member has it now."""
+    """The name of each: the handle that it had, numbered where several had it, or a member has it now."""
     had = Counter(map(handle_of, former.values()))
     return [
         _numbered(member)

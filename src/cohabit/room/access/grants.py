@@ -182,7 +182,7 @@ def player_on(ctx: Context, seat: str, kibitzer: Member) -> Member:
 
 
 def _for(expires_in_s: int | None) -> str:
-    """How long a grant lasts, as the end of an event."""
+    """The duration of a grant, as the end of the text of an event."""
     return "" if expires_in_s is None else f" for {expires_in_s} second{'' if expires_in_s == 1 else 's'}"
 
 

@@ -20,7 +20,7 @@ def named_seats(named: tuple[str, ...], count: int) -> tuple[Seat, ...]:
 
 
 def seats_needed(spec: WorldSpec, wanted: int) -> int:
-    """How many seats a game has for this many players."""
+    """The number of seats in a game for this many players."""
     fewest, most = spec.seat_range
     return max(fewest, min(most, wanted))
 
@@ -45,7 +45,7 @@ def claimed_seat(world: World, claim: str) -> SeatId:
 
 
 def _is_number(text: str, least: int, most: int) -> bool:
-    """Whether it is the number of a seat that the world has no name for."""
+    """True if it is the number of a seat that the world has no name for."""
     return len(text) < 6 and text.isdecimal() and text == str(int(text)) and least <= int(text) <= most
 
 

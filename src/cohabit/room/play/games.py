@@ -10,10 +10,10 @@ from cohabit.room.state import RoomState
 from cohabit.world import Seat
 
 MAX_GAMES_REMEMBERED = 1000
-"""How many earlier games of a room are remembered by who played which seat."""
+"""The number of earlier games of a room for which it remembers who played which seat."""
 
 MAX_STANDINGS_KEPT = 8
-"""How many of the standings of the last game are remembered, the best first."""
+"""The number of standings of the last game that are remembered, the best first."""
 
 
 def next_seed(ctx: Context) -> str:
@@ -91,7 +91,7 @@ def clock_changed(room: BaseRoom) -> None:
 
 
 def game_of(seed: str) -> str:
-    """What a game with this seed is known by: the same seed has the same secrets."""
+    """The id of a game with this seed. The same seed has the same secrets, so it is the same game."""
     return blake2b(seed.encode(), digest_size=16).hexdigest()
 
 

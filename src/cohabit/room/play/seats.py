@@ -31,7 +31,7 @@ def _may_leave_seat(room: BaseRoom, member: Member) -> bool:
 
 
 def can_sit(room: BaseRoom, member: Member) -> bool:
-    """Whether this member can take a seat now, or will get the one that it claims."""
+    """True if this member can take a seat now, or will get the one that it claims."""
     if member.claim is not None:
         return True
     taken = {m.seat for m in room.state.members.values() if not _gives_way(m)}
@@ -49,7 +49,7 @@ def sit(
     """
     room, me = ctx.room, ctx.member
     if me.claim is not None:
-        raise PermissionDenied(f"your place in this room is bound to {_claimed(me)}; you cannot take another seat")
+        raise PermissionDenied(f"your place in this room is bound to {_bound_to(me)}; you cannot take another seat")
     if me.seat is not None and me.seat in room.seats and seat in (None, me.seat):
         return Seated(me.seat)
     take_seat(ctx, me, seat)
@@ -93,7 +93,7 @@ def open_to(room: BaseRoom, me: Member | None = None) -> list[SeatId]:
 
 
 def _closed(room: BaseRoom, member: Member, seat: SeatId) -> str:
-    """Why a feature keeps a member from a seat; empty: it may take it."""
+    """The reason why a feature keeps a member from a seat; empty: it may take it."""
     return next(filter(None, (closes(room, member, seat) for closes in room.hooks.closes_seat)), "")
 
 
@@ -165,7 +165,7 @@ def stand_up(ctx: Context) -> Seated:
     """Leave your seat, so another member can take it."""
     me = ctx.member
     if me.claim is not None:
-        raise PermissionDenied(f"your place in this room is bound to {_claimed(me)}; you cannot leave it")
+        raise PermissionDenied(f"your place in this room is bound to {_bound_to(me)}; you cannot leave it")
     if me.seat is None:
         raise GameRejected("you have no seat")
     check_may_leave(ctx.room, me.seat)
@@ -181,7 +181,7 @@ def check_may_leave(room: BaseRoom, seat: SeatId) -> None:
             raise GameRejected(why)
 
 
-def _claimed(member: Member) -> str:
+def _bound_to(member: Member) -> str:
     return f"seat {member.seat}" if member.seat is not None else f"the claim {member.claim}"
 
 
@@ -220,7 +220,7 @@ def adopt_seats(room: BaseRoom, seats: Sequence[Seat]) -> None:
         return
     taken = {m.seat for m in members}
     for member, claim in waiting:
-        seat = _claimed_seat(state, member, claim)
+        seat = _seat_by_claim(state, member, claim)
         if seat in room.seats and seat not in taken and not _closed(room, member, seat):
             member.seat = seat
             taken.add(seat)
@@ -229,7 +229,7 @@ def adopt_seats(room: BaseRoom, seats: Sequence[Seat]) -> None:
     room.roster_changed()
 
 
-def _claimed_seat(state: RoomState, member: Member, claim: str) -> SeatId | None:
+def _seat_by_claim(state: RoomState, member: Member, claim: str) -> SeatId | None:
     """The seat for a member's claim, unless the member knows the hidden information of another one in this game."""
     seat, known = seat_for_claim(state.seats_ever, claim), seat_in_game(state, member)
     if known is None or known == seat:
@@ -247,7 +247,7 @@ def seat_for_claim(seats_ever: Sequence[SeatId], claim: str) -> SeatId | None:
 
 
 def are_unchanged(room: BaseRoom, seats: Sequence[Seat]) -> bool:
-    """Whether everybody keeps their seat in a new game with these seats, as in most rematches. In a world that hides
+    """True if everybody keeps their seat in a new game with these seats, as in most rematches. In a world that hides
     nothing, claims get their seats as soon as those are free, so a new game has none to assign."""
     return room.world.spec.open_information and not room.has_moving_seats and seats == room.state.seats
 

@@ -1,4 +1,4 @@
-"""Whose turn it is: in the order of the world, in the order of the room, or in the steps of a clock."""
+"""The members whose turn it is: in the order of the world, in the order of the room, or in the steps of a clock."""
 
 from collections.abc import Container, Sequence
 
@@ -8,7 +8,7 @@ from cohabit.room.state import Member, RoomState, handle_of
 
 
 def ends_turns(state: RoomState) -> bool:
-    """Whether members end their turns with turn_advance."""
+    """True if members end their turns with turn_advance."""
     return state.turn_based or state.step_ticks > 0
 
 

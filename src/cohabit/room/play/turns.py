@@ -11,7 +11,7 @@ from cohabit.model.record import Told
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
 from cohabit.room.state import Member, handle_of
-from cohabit.room.timers import turn_ends
+from cohabit.room.timers import seconds_until, turn_ends
 from cohabit.world import Outcome
 
 C = Capability
@@ -97,7 +97,7 @@ def _pass(ctx: Context) -> TurnAdvanced:
 
 def _step_waits(ctx: Context, missing: list[str]) -> str:
     ends, shown = turn_ends(ctx.state), " and ".join(missing)
-    limit = "" if ends is None else f", or in {-((ctx.at - ends) // 1000)} s"
+    limit = "" if ends is None else f", or in {seconds_until(ends, ctx.at)} s"
     return f"Time advances when {shown} {'has' if len(missing) == 1 else 'have'} passed{limit}."
 
 

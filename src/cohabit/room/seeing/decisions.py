@@ -1,4 +1,4 @@
-"""Who may read why a player acted: its reasons, its prompts and its answers.
+"""The rules for reading why a player acted: its reasons, its prompts and its answers.
 
 They are as hidden as the player's view, because they quote it, and a reason may be a plan:
 
@@ -39,7 +39,7 @@ class LoggedDecision(Struct, frozen=True):
 
 
 class Reader(Struct, frozen=True):
-    """Who reads the decisions of a room, and what is no secret any more."""
+    """A reader of the decisions of a room, and what is no secret for it any more."""
 
     member: str  # its id
     seat: str | None
@@ -77,13 +77,13 @@ class Reader(Struct, frozen=True):
 
 
 def hand_of(room: BaseRoom) -> str:
-    """What is played now: the game, and the hand where the world has hands."""
+    """The game that is played now, and the hand where the world has hands."""
     world = room.world
     return f"{room.state.game[:16]}/{world.hand_number() if 'hand_number' in overridden(type(world)) else 0}"
 
 
 def hides(room: BaseRoom) -> bool:
-    """Whether the seats of a room see different things."""
+    """True if the seats of a room see different things."""
     return room.world.spec.hides(room.state.partial_intel)
 
 

@@ -1,4 +1,4 @@
-"""Whether what a room hides may be shown when its game is over."""
+"""Decides if what a room hides may be shown when its game is over."""
 
 from cohabit.remote import RemoteWorld
 from cohabit.room.base import BaseRoom
@@ -7,7 +7,7 @@ from cohabit.world import SPOKEN
 
 
 def hidden_for_ever(room: BaseRoom, *, has_saves: bool) -> str:
-    """Why what is hidden in this room stays hidden when a game is over; empty: it does not."""
+    """The reason why what is hidden in this room stays hidden when a game is over; empty: it does not."""
     if not room.world.spec.hides(room.state.partial_intel):
         return ""
     if isinstance(room.world, RemoteWorld):
@@ -20,6 +20,6 @@ def hidden_for_ever(room: BaseRoom, *, has_saves: bool) -> str:
 
 
 def _has_letters(command: Command) -> bool:
-    """Whether players write to one another with an action."""
+    """True if players write to one another with an action."""
     words = command.words or ()
     return tuple(words) != SPOKEN or any(word in command.schema.get("properties", {}) for word in words)

@@ -163,7 +163,7 @@ def roster_of(room: BaseRoom, reader: Member) -> list[RosterLine]:
 
 
 def brain_shown(state: RoomState, member: Member, reader: Member) -> str | None:
-    """What a reader may know of the brain that plays, or can play, the seat of a member."""
+    """The name of the brain that plays, or can play, the seat of a member, as far as a reader may know it."""
     if member.stand_in is None:
         return None
     hidden = state.hide_brains and C.READ_ALL not in reader.held
@@ -236,7 +236,7 @@ def rules(ctx: Context) -> Rules:
 
 
 def _no_actions(room: BaseRoom, member: Member) -> str:
-    """Why a member has no actions, and those that it would have."""
+    """The reason why a member has no actions, and those that it would have."""
     others = [c for c in room.commands_now() if c.is_action and not by_grant(member, c)]
     needs = " or ".join(others[0].needs) if others else ""
     more = f"With {needs} you could use: {', '.join(map(_in_short, others))}" if others else ""
@@ -271,7 +271,7 @@ def unlisted_text(room: BaseRoom, member: Member) -> str:
 
 
 def _is_of_this_kind(command: Command) -> bool:
-    """Whether rooms with other kinds of worlds do not have it."""
+    """True if rooms with other kinds of worlds do not have it."""
     return (command.only_if is not None or command.is_action) and command.for_model
 
 
@@ -280,7 +280,7 @@ def _in_short(command: Command) -> str:
 
 
 def to_players(room: BaseRoom, member: Member | None) -> str:
-    """What precedes the description of a world, which speaks to its players, for a member who is none of them."""
+    """A line before the description of a world, which speaks to its players, for a member who is none of them."""
     is_player = member is None or member.seat is not None or can_sit(room, member)
     return "" if is_player or not room.is_played else "What its players are told:\n"
 

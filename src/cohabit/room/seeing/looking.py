@@ -52,7 +52,7 @@ def watch_only(room: BaseRoom, member: Member) -> str:
 
 
 class ViewReply(Struct, omit_defaults=True):
-    """What a member sees. With ``since`` it says what has changed since that view: ``text`` has the lines, and
+    """The view of a member. With ``since`` it says what has changed since that view: ``text`` has the lines, and
     ``changed`` the fields of the observation that are different, instead of ``observation``."""
 
     text: str
@@ -157,7 +157,7 @@ def seat_text(room: BaseRoom, me: Member) -> str:
 
 
 def _add_times(reply: ViewReply, ctx: Context) -> None:
-    """How much time is left. It is no part of the view, or each view would differ from the one before."""
+    """Add the time that is left. It is no part of the view, or each view would differ from the one before."""
     ends, again = turn_ends(ctx.state), next_game_begins(ctx.state)
     if ends is not None and not reply.over:
         reply.turn_seconds_left = seconds_until(ends, ctx.at)
@@ -169,7 +169,7 @@ def _add_times(reply: ViewReply, ctx: Context) -> None:
 
 
 def _is_news(heading: str) -> bool:
-    """Whether a section tells what happened in the last step, and not how things are."""
+    """True if a section tells what happened in the last step, and not how things are."""
     return heading.startswith(("NEWS", "MESSAGES", "LETTERS", LAST_ACTION)) or heading.endswith("LAST TURN")
 
 
@@ -189,7 +189,7 @@ def _only_changes(reply: ViewReply, since: str, before: ShownView, world: World)
 
 
 def _changes(now: Observation, text: str, before: ShownView, world: World) -> str | None:
-    """What has changed, in the words of the world or else line by line; None if that cannot be said."""
+    """The changes, in the words of the world or else line by line; None if they cannot be told."""
     said = world.changes(before.observation, now)
     if said is None:
         happened = now.step != before.observation.step

@@ -25,7 +25,7 @@ def view_id(seen: View) -> str:
 
 
 def view_for(room: BaseRoom, eye: Eye, me: Member | None) -> NextView:
-    """What `next_view` replies to a member with this eye; None: to somebody without a seat and a turn."""
+    """The reply of `next_view` to a member with this eye; None: to somebody without a seat and a turn."""
     seen = room.view_through(eye)
     return NextView(
         seen.text, seen.to_move, me is not None and room.is_turn_of(me), seen.observation, seen.over, seen.paused,

@@ -16,9 +16,9 @@ MAX_AFTER_ACTION = 32_000
 """The observation after an action has an id if it is not longer than this: a digest of it is made for every action."""
 VIEWS_PER_MEMBER = 4
 MAX_CHARACTERS = 2_000_000
-"""How much text is kept for all members of a room. The oldest views are dropped first."""
+"""The characters of text that are kept for all members of a room. The oldest views are dropped first."""
 REPLIES_KEPT = 64
-"""How many members' replies are kept until the next entry."""
+"""The number of members whose replies are kept until the next entry."""
 UNKNOWN = -1
 """Before the first entry: everything has happened since."""
 

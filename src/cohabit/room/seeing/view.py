@@ -12,10 +12,10 @@ from cohabit.model.seat import SeatId
 from cohabit.room.state import RoomState
 
 CHOICES_SHOWN = 40
-"""How many legal actions the text lists."""
+"""The number of legal actions that the text lists."""
 YOUR_TURN = "It is your turn."
 MOVERS_SHOWN = 20
-"""How many of the members whose turn it is are named."""
+"""The number of members to move that are named."""
 
 as_sent, _in_words = attrgetter("choice"), attrgetter("text")  # a legal action as it would be sent, and as text
 NO_REMATCH = " No game follows by itself; a member with control_world, such as a host, can start one."
@@ -32,7 +32,7 @@ class View(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class TurnStatus(Struct, frozen=True, gc=False):
-    """Whose turn it is, the same for every viewer."""
+    """The members and seats to move, the same for every viewer."""
 
     seats: frozenset[SeatId]  # that the world waits for
     movers: list[str]
@@ -92,7 +92,7 @@ def seats_text(state: RoomState, with_empty: bool) -> str:
 
 
 def turn_text(movers: list[str], over: bool, turn_ms: int | None = None, rematch_ms: int | None = None) -> str:
-    """Whose turn it is and how long it may take, as text; at the end, when the next game begins."""
+    """The members to move and their time limit, as text; at the end, when the next game begins."""
     if over:
         return f"The game is over.{next_game_text(rematch_ms)}"
     if not movers:

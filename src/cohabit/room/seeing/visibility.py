@@ -14,6 +14,28 @@ from cohabit.model.record import Entry, Told
 from cohabit.model.seat import ALL, PUBLIC, Eye, Seat, SeatId
 from cohabit.room.state import Member, RoomState, handle_of
 
+C = Capability
+_NEEDS = {
+    "roster": C.READ_ROSTER,
+    "chat": C.READ_CHAT, "direct": C.RECEIVE_DIRECTED,
+    "data": C.READ_CHAT, "direct data": C.RECEIVE_DIRECTED,
+    "image": C.READ_CHAT, "direct image": C.RECEIVE_DIRECTED,
+    "file": C.READ_CHAT, "direct file": C.RECEIVE_DIRECTED,
+    "app view": C.WATCH, "direct app view": C.RECEIVE_DIRECTED,
+    "app action": C.PUBLISH,
+}  # fmt: skip
+"""The capability that a notice of each kind needs; by default ``watch``."""
+_NEEDS_TOO = {
+    "image": {C.READ_MEDIA}, "direct image": {C.READ_MEDIA}, "file": {C.READ_FILES}, "direct file": {C.READ_FILES},
+    "direct app view": {C.WATCH},
+}  # fmt: skip
+"""A second capability that some kinds need."""
+MESSAGES = ("chat", "direct")
+ACCOUNT = "account"
+"""The kind of notices about a member's own credential, seat or grant."""
+MAX_ARGUMENTS = 50_000
+"""Events do not show arguments with more characters than this."""
+
 
 def eye_for(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog: bool) -> Eye | None:
     """This member's viewpoint; None if its grant lets it see nothing.
@@ -22,24 +44,20 @@ def eye_for(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog:
     """
     held = member.held
     seat = member.seat if member.seat in seats else None
-    if Capability.READ_ALL in held:
+    if C.READ_ALL in held:
         return Eye(seat, "all") if seat else ALL
-    if Capability.READ_OWN in held:
+    if C.READ_OWN in held:
         if member.through is not None and member.through in seats and _plays(state, member):
             return Eye(member.through, "own")
         if seat is not None:
             return Eye(seat, "all" if fog and not state.partial_intel else "own")
-    return PUBLIC if Capability.WATCH in held else None
+    return PUBLIC if C.WATCH in held else None
 
 
 def _plays(state: RoomState, kibitzer: Member) -> bool:
-    """Whether the notified player still holds the seat."""
+    """True if the notified player still holds the seat."""
     player = state.members.get(kibitzer.through_player or "")
     return player is not None and player.seat == kibitzer.through
-
-
-MAX_ARGUMENTS = 50_000
-"""Events do not show arguments with more characters than this."""
 
 
 def characters(value: Any) -> int:
@@ -67,33 +85,13 @@ class FeedItem(Struct, frozen=True, omit_defaults=True, gc=False):
     data: Any = None  # sent by another member; opaque to the house
 
 
-C = Capability
-_NEEDS = {
-    "roster": C.READ_ROSTER,
-    "chat": C.READ_CHAT, "direct": C.RECEIVE_DIRECTED,
-    "data": C.READ_CHAT, "direct data": C.RECEIVE_DIRECTED,
-    "image": C.READ_CHAT, "direct image": C.RECEIVE_DIRECTED,
-    "file": C.READ_CHAT, "direct file": C.RECEIVE_DIRECTED,
-    "app view": C.WATCH, "direct app view": C.RECEIVE_DIRECTED,
-    "app action": C.PUBLISH,
-}  # fmt: skip
-_NEEDS_TOO = {
-    "image": {C.READ_MEDIA}, "direct image": {C.READ_MEDIA}, "file": {C.READ_FILES}, "direct file": {C.READ_FILES},
-    "direct app view": {C.WATCH},
-}  # fmt: skip
-"""The capability that a notice of each kind needs, by default ``watch``, and a second one that some kinds need."""
-MESSAGES = ("chat", "direct")
-ACCOUNT = "account"
-"""The kind of notices about a member's own credential, seat or grant."""
-
-
 def perceives(
     told: Told, member: Member, held: frozenset[Capability], eye: Eye | None, players: Mapping[SeatId, str] | None
 ) -> bool:
-    """Whether this member may receive the notice. ``players``: who held the notified seats at the time."""
+    """True if this member may receive the notice. ``players``: who held the notified seats at the time."""
     if told.kind == ACCOUNT:  # about the member itself, so no grant is needed
         return told.members is not None and member.id in told.members
-    if _NEEDS.get(told.kind, Capability.WATCH) not in held:
+    if _NEEDS.get(told.kind, C.WATCH) not in held:
         return False
     if told.shows and not held.issuperset(_NEEDS_TOO.get(told.kind, ())):
         return False
@@ -111,7 +109,7 @@ def perceives(
 
 
 def is_news(entry: Entry, member: Member, eye: Eye | None, via: str | None = None) -> bool:
-    """Whether an entry tells this member something that it has not done itself. A wait ends for news only.
+    """True if an entry tells this member something that it has not done itself. A wait ends for news only.
 
     The room knows members, not connections: what a member does over one connection is its own on the others too. What
     its stand-in did, or the world in the same entry, is news. ``via``: the stand-in that asks, for which it is not.
@@ -126,7 +124,7 @@ def is_news(entry: Entry, member: Member, eye: Eye | None, via: str | None = Non
 
 
 def has_details(told: Told) -> bool:
-    """Whether the author of an entry is also shown its arguments and the reason. Messages have no further details."""
+    """True if the author of an entry is also shown its arguments and the reason. Messages have no further details."""
     return not told.by_world and told.kind not in MESSAGES and not told.shows
 
 
@@ -138,7 +136,7 @@ def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
         return []
     by = handle_of(entry.by) if entry.by is not None else None
     # Arguments of system entries, such as a whole save, are for the replay.
-    inside = entry.by is not None and (entry.by == member.id or Capability.READ_ALL in held)
+    inside = entry.by is not None and (entry.by == member.id or C.READ_ALL in held)
     items = []
     for i, told in enumerate(heard):
         if told.by_world:
