@@ -11,6 +11,7 @@ from playwright.sync_api import Frame, Page, expect
 
 from cohabit.model.seat import Seat
 from cohabit.scenario import AgentSpec
+from cohabit.worlds.kingdoms.rules import realms
 
 from .page import Running, Visit, realm, token
 
@@ -184,6 +185,14 @@ def test_a_host_in_fog_sees_a_chart_that_is_not_dimmed(house: Running, visit: Vi
     expect(king.at.locator("#fog")).to_be_hidden()
     assert not host.frame.evaluate(dimmed)
     expect(host.at.locator("#fog")).to_be_visible()
+
+
+def test_a_king_without_a_kingdom_is_told_that_it_has_fallen(house: Running, visit: Visit) -> None:
+    sim = house.house.rooms["realm"].room.world.sim
+    realms.end_kingdom(sim, sim.kingdoms[1], "a test")
+    king, host = opened(house, visit, "ada"), opened(house, visit, "ruth")
+    expect(king.at.locator("#fog")).to_have_text("Your kingdom is no more: you see the land, not what happens on it.")
+    expect(host.at.locator("#fog")).to_have_text("Fog: you see the land, not what happens on it.")
 
 
 @pytest.mark.soak

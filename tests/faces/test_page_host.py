@@ -408,12 +408,13 @@ def test_a_host_of_the_house_creates_a_room_and_gets_the_spectators_link_first(h
     page.get_by_label("Scenario or world").select_option(label="Nim")
     expect(page.get_by_role("button", name="Remove this player").first).to_be_disabled()  # Nim is for two
     page.get_by_label("Played by").nth(1).select_option("nim-master")
-    page.get_by_label("Name of the room").fill("Not A Name")
+    page.get_by_label("Name of the room").fill("Böse")
     page.get_by_role("button", name="Create the room").click()
     expect(page.get_by_role("alert").filter(has_text="a room id may contain lower-case letters")).to_be_visible()
-    page.get_by_label("Name of the room").fill("evening")
+    page.get_by_label("Name of the room").fill("Friday evening")
     page.get_by_role("button", name="Create the room").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("The room evening is ready")
+    expect(page.get_by_role("heading", level=1)).to_have_text("The room friday-evening is ready")
+    expect(page.get_by_text("Or give the agent this text")).to_have_count(0)  # no player is an agent
     links = page.locator(".link-box input")
     expect(links).to_have_count(2)  # spectators, and ada; the other player is built in
     assert links.nth(0).get_attribute("aria-label") == "Link for spectators"
@@ -427,6 +428,20 @@ def test_a_host_of_the_house_creates_a_room_and_gets_the_spectators_link_first(h
     expect(ada.get_by_text("You are ada · human")).to_be_visible()
     page.get_by_role("button", name="Open the room").click()
     expect(page.get_by_text("You are zoe · host")).to_be_visible()
+
+
+def test_a_host_of_the_house_gets_a_text_for_each_agent_that_plays_in_its_new_room(house: Running, visit: Visit) -> None:
+    page = visit(f"http://127.0.0.1:{house.port}/#{house.host_token('zoe')}")
+    page.get_by_role("button", name="Create a room").click()
+    page.get_by_label("Scenario or world").select_option(label="Nim")
+    page.get_by_label("Played by").nth(1).select_option(label="an agent from outside")
+    page.get_by_label("Name of the room").fill("duel")
+    page.get_by_role("button", name="Create the room").click()
+    link = page.locator(".link-box input").nth(2).input_value()  # after the spectators' and ada's
+    expect(page.locator(".agent-text code")).to_have_text(
+        f"Play in the room duel: connect to the MCP server http://127.0.0.1:{house.port}/mcp/duel"
+        f" with the bearer token {link.partition('#')[2]}."
+    )
 
 
 def test_a_host_invites_an_agent_which_comes_in_with_the_token_of_the_text_and_watches(

@@ -74,6 +74,17 @@ def fits(page: Page) -> bool:
     return size is not None and inside
 
 
+@pytest.mark.parametrize("size", [DESK, {"width": 1024, "height": 700}], ids=["desk", "small desk"])
+def test_every_control_of_a_host_is_in_the_window_at_a_desk(house: Running, visit: Visit, size: Any) -> None:
+    table = Table(house, "whist")
+    page = visit(table.link("hal"), viewport=size)
+    bar = page.locator(".host-bar")
+    expect(bar.get_by_label("Turn timer")).to_be_visible()
+    for button in bar.get_by_role("button").all():
+        box = button.bounding_box()
+        assert box is not None and box["x"] + box["width"] <= size["width"], button.inner_text()
+
+
 # -- one screen --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("world", ["tictactoe", "nim", "whist"])
 def test_a_player_moves_without_scrolling_at_a_desk_and_on_a_phone(house: Running, visit: Visit, world: str) -> None:

@@ -282,6 +282,17 @@ def test_the_end_says_who_won_and_to_each_king_that_it_won_or_lost(room: Room) -
     assert f"The match is over: {names[1]} has won, {names[2]} lost." in view(room, "zeus")
 
 
+def test_a_king_reads_that_its_kingdom_is_no_more(room: Room) -> None:
+    sim = room.world.sim
+    lost = f"Your kingdom {sim.kingdoms[2].name} is no more."
+    assert lost not in view(room, "ares")
+    realms.end_kingdom(sim, sim.kingdoms[2], "a test")
+    room.system("ticks", {"n": 1}, 4000)
+    assert f"{lost} The match is over: you have lost" in view(room, "ares")
+    assert "You rule" not in view(room, "ares")
+    assert "Your kingdom" not in view(room, "athena")
+
+
 def test_the_view_has_the_objectives_of_the_scenario_and_the_newest_messages(room: Room) -> None:
     room.state.members["athena"].objectives = [{"id": "survive", "label": "Survive", "kind": "survive"}]
     for number in range(5):

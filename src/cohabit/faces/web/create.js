@@ -2,9 +2,10 @@
 
 import { escapeInvisible, h, setText } from "./dom.js";
 import { GamePicker } from "./games.js";
-import { LinkBox, inviteSpectators, linkTo } from "./share.js";
+import { LinkBox, agentText, inviteSpectators, linkTo } from "./share.js";
 
 const NAMES = ["ada", "bob", "cleo", "dan", "eve", "finn", "gus", "hana"];
+const idOf = (name) => name.trim().toLowerCase().replace(/\s+/g, "-"); // people write names, rooms have ids
 const PERSON = "person", AGENT = "agent"; // they get a link
 
 export class CreateRoomScreen {
@@ -20,11 +21,11 @@ export class CreateRoomScreen {
     this.players = h("div", { class: "create-players", role: "group", "aria-label": "Players" });
     this.add = h("button", { type: "button", class: "quiet", onclick: () => this.addPlayer() }, "Add a player");
     this.playersPart = h("div", { class: "stack", hidden: true }, h("h2", {}, "Players"), this.players, this.add);
-    this.room = h("input", { id: "create-room", maxlength: "63", autocomplete: "off", spellcheck: "false", autocapitalize: "off", placeholder: "chosen for you" });
+    this.room = h("input", { id: "create-room", maxlength: "63", autocomplete: "off", spellcheck: "false", autocapitalize: "off", placeholder: "chosen for you", onchange: () => { this.room.value = idOf(this.room.value); } });
     this.seed = h("input", { id: "create-seed", autocomplete: "off", spellcheck: "false", placeholder: "random" });
     this.seedField = h("div", { class: "stack", hidden: true }, h("label", { for: "create-seed" }, "Seed"), this.seed);
     this.delay = h("input", { id: "create-delay", type: "number", min: "1", max: "10000", placeholder: "never" });
-    this.delayField = h("div", { class: "stack", hidden: true }, h("label", { for: "create-delay" }, "Spectators see everything after so many steps"), this.delay);
+    this.delayField = h("div", { class: "stack", hidden: true }, h("label", { for: "create-delay" }, "Spectators see everything, this many steps later"), this.delay);
     this.problem = h("p", { class: "error", role: "alert" });
     this.button = h("button", { class: "primary" }, "Create the room");
     this.form = h("form", { class: "stack" },
@@ -117,7 +118,7 @@ export class CreateRoomScreen {
     const [kind, ...name] = this.what.value.split(" ");
     const rows = [...this.players.children].map((row) => ({ name: row.querySelector("input").value.trim(), brain: row.querySelector("select").value }));
     const args = kind === "scenario" ? { scenario: name.join(" ") } : { world: this.world.name };
-    if (this.room.value.trim()) args.room = this.room.value.trim();
+    if (this.room.value.trim()) args.room = idOf(this.room.value);
     if (kind === "scenario") return args;
     args.players = rows.map((row) => row.name);
     args.people = rows.filter((row) => row.brain === PERSON).map((row) => row.name);
@@ -135,7 +136,7 @@ export class CreateRoomScreen {
     try {
       const args = this.arguments();
       const { room, tokens } = await this.connection.callOnce("create_room", args);
-      await this.showLinks(room, tokens, args.brains ?? {});
+      await this.showLinks(room, tokens, args);
     } catch (error) {
       setText(this.problem, error.message);
     } finally {
@@ -143,15 +144,16 @@ export class CreateRoomScreen {
     }
   }
 
-  async showLinks(room, tokens, brains) {
+  async showLinks(room, tokens, { players = [], people = [], brains = {} }) {
     const spectators = new LinkBox("Link for spectators");
     const { code: token, link } = await inviteSpectators((command, args) => this.connection.call(command, args, room));
     spectators.show(linkTo(room, token, link), "For people who only watch. Send it to as many as you like.");
-    const boxes = Object.entries(tokens).filter(([name]) => !brains[name]).map(([name, token]) => {
+    const parts = Object.entries(tokens).filter(([name]) => !brains[name]).flatMap(([name, token]) => {
       const box = new LinkBox(`Link for ${escapeInvisible(name)}`, { qr: false, hint: false });
       const prefix = link.split("/?")[0];
-      box.show(linkTo(room, token, /^https?:/.test(prefix) ? `${prefix}/?room=${encodeURIComponent(room)}#${token}` : ""), escapeInvisible(name));
-      return box;
+      const address = linkTo(room, token, /^https?:/.test(prefix) ? `${prefix}/?room=${encodeURIComponent(room)}#${token}` : "");
+      box.show(address, escapeInvisible(name));
+      return players.includes(name) && !people.includes(name) ? [box.element, agentText(room, token, address)] : [box.element];
     });
     setText(this.heading, `The room ${room} is ready`);
     this.form.hidden = true;
@@ -159,8 +161,8 @@ export class CreateRoomScreen {
     this.links.replaceChildren(
       h("p", { class: "muted" }, "Copy the links now; they are not shown again. You can create others in the room."),
       h("h2", {}, "Spectators"), spectators.element,
-      ...(boxes.length ? [h("h2", {}, "Players"),
-        h("p", { class: "muted" }, "In a sealed room, the link for a person can be opened once: from then on it works only in that browser, and no longer for you. You still know the token of an agent until the agent replaces it."), ...boxes.map((box) => box.element)] : []),
+      ...(parts.length ? [h("h2", {}, "Players"),
+        h("p", { class: "muted" }, "In a sealed room, the link for a person can be opened once: from then on it works only in that browser, and no longer for you. You still know the token of an agent until the agent replaces it."), ...parts] : []),
       h("button", { type: "button", class: "primary", onclick: () => this.open(room) }, "Open the room"));
     this.heading.focus();
   }

@@ -1,7 +1,7 @@
 // For members who manage a room: links for people who watch, for people and for agents, and the list of invites.
 
 import { dateTime, escapeInvisible, h, setText, throttled } from "./dom.js";
-import { LinkBox, SPECTATOR, copyButton, inviteSpectators, linkTo } from "./share.js";
+import { LinkBox, SPECTATOR, agentText, inviteSpectators, linkTo } from "./share.js";
 import { WatchLink } from "./watch_link.js";
 
 const HOUR = 3_600;
@@ -22,7 +22,7 @@ export class Invites {
     this.spectators = new LinkBox("Link for spectators");
     this.spectatorsButton = h("button", { type: "button", class: "primary", onclick: () => this.createForSpectators() }, "Create a link for spectators");
     this.made = new LinkBox("Invite link");
-    this.agentText = h("p", { class: "agent-text", hidden: true });
+    this.agentText = h("div");
     this.form = this.inviteForm();
     this.result = h("p", { class: "result error", role: "status" });
     this.list = h("ul", { class: "invites" });
@@ -89,18 +89,10 @@ export class Invites {
       const address = linkTo(this.room, token, link);
       this.made.wantsQr = this.kind === "human"; // an agent has no camera
       this.made.show(address, `${SHOWN_ONCE} Anyone who has it can enter the room as ${escapeInvisible(args.id)}.`);
-      this.drawAgentText(token, address);
+      this.agentText.replaceChildren(...(this.kind === "agent" ? [agentText(this.room, token, address, true)] : []));
       this.handle.value = "";
       this.made.field.focus();
     });
-  }
-
-  /** An agent needs an address and a token rather than a page. */
-  drawAgentText(token, address) {
-    this.agentText.hidden = this.kind !== "agent";
-    const house = address.split("?")[0];
-    const text = `Join the room ${this.room}: connect to the MCP server ${house}mcp/${encodeURIComponent(this.room)} with the bearer token ${token} and call join first. If the reply has another token, connect with that one from then on; if you cannot, pass keep_token to join.`;
-    this.agentText.replaceChildren(h("span", {}, "Or give the agent this text: "), h("code", {}, text), copyButton(() => text, "Copy text"));
   }
 
   async revoke(invite) {

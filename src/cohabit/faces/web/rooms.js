@@ -61,7 +61,7 @@ export class RoomsScreen {
       room.you ? `your role: ${room.you}` : "you can join",
       room.archived && "archived",
     ];
-    const players = (room.players ?? []).map(({ name, bot }) => [memberName(name), bot && h("span", { class: "badge soft" }, "built-in")]);
+    const players = (room.players ?? []).map(({ name, bot }) => h("span", { class: "player" }, memberName(name), bot && h("span", { class: "badge soft" }, "built-in")));
     const seats = room.free_seats && (room.free_seats === 1 ? "1 free seat" : `${room.free_seats} free seats`);
     const about = [room.title || room.world, ![room.world, room.id].includes(room.scenario) && room.scenario, `game ${room.game}${room.over ? ", over" : ""}`, PACES[room.pace]];
     const broken = room.world === "?"; // it could not be opened, and `problem` says why
@@ -72,7 +72,7 @@ export class RoomsScreen {
         h("strong", {}, room.id),
         !broken && h("span", {}, about.filter(Boolean).join(" · ")),
         !broken && h("span", { class: "muted" }, details.filter(Boolean).join(" · ")),
-        !broken && (players.length > 0 || seats) && h("span", { class: "players" }, ...players.flat(), seats && h("span", { class: "muted" }, seats)),
+        !broken && (players.length > 0 || seats) && h("span", { class: "players" }, ...players, seats && h("span", { class: "muted" }, seats)),
         !broken && h("span", { class: "way" }, wayIn(room)),
         room.problem && h("span", { class: "error" }, room.problem),
       ),

@@ -26,6 +26,15 @@ export function joinLink(room, fromHouse = "") {
   return `${location.origin}${location.pathname}?join=${encodeURIComponent(room)}`;
 }
 
+/** What to tell an agent: it needs an address and a token rather than a page. `invited`: the token is that of an invite. */
+export function agentText(room, token, link, invited = false) {
+  const server = `connect to the MCP server ${link.split("?")[0]}mcp/${encodeURIComponent(room)} with the bearer token ${token}`;
+  const text = invited
+    ? `Join the room ${room}: ${server} and call join first. If the reply has another token, connect with that one from then on; if you cannot, pass keep_token to join.`
+    : `Play in the room ${room}: ${server}.`;
+  return h("p", { class: "agent-text" }, h("span", {}, "Or give the agent this text: "), h("code", {}, text), copyButton(() => text, "Copy text"));
+}
+
 /** A button that copies what `text()` returns, and says so. */
 export function copyButton(text, label = "Copy") {
   const button = h("button", { type: "button", class: "copy", "aria-live": "polite", onclick: async () => {

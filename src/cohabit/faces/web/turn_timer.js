@@ -8,7 +8,7 @@ export class TurnTimer {
   /** `set(seconds)`: change it; null: no limit. */
   constructor(set) {
     this.choice = h("select", { id: "turn-timer", class: "small", onchange: () => set(Number(this.choice.value) || null) });
-    this.element = h("label", { for: "turn-timer", hidden: true }, "Turn timer ", this.choice);
+    this.element = h("label", { for: "turn-timer", hidden: true }, "Turn timer", this.choice);
   }
 
   /** `seconds`: the limit now; undefined: none. */

@@ -120,6 +120,8 @@ def _audience(view: View, news: News) -> str:
 def _head(view: View, mine: Kingdom | None, over: bool) -> str:
     sim = view.sim
     ended = f" {result(sim, mine)}" if over else ""
+    if mine is not None and not mine.alive:
+        return f"Your kingdom {mine.name} is no more.{ended}"
     if mine is not None:
         homeless = "" if sim.cities_of(mine.id) else " You have no cities left."
         return f"You rule {mine.name}.{homeless}{ended}"

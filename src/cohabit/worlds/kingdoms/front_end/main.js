@@ -240,6 +240,7 @@ start("Kingdoms", async (view, problem) => {
   if (chosen) picture.chosen = placeOf(chosen);
   drawBar(world);
   $("fog").hidden = !picture.ground.isChart;
+  $("fog").textContent = `${mine && !world.kingdoms.has(mine) ? "Your kingdom is no more" : "Fog"}: you see the land, not what happens on it.`;
   tell();
   if (await orders.refresh()) tell(true);
   $("show-powers").hidden = !(orders.has("invoke_power") && (orders.isGod || mine) && !view.over);

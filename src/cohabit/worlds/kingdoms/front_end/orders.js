@@ -62,7 +62,7 @@ class Orders {
       const { race, faith = 0 } = kingdoms.get(mine) ?? {};
       for (const count of [1, 5]) {
         const words = faith >= 10 * count ? "" : `needs ${10 * count} faith`;
-        add(`Call ${count} ${race}${count > 1 ? "s" : ""} here (${10 * count} faith)`, "spawn", { entity_id: race, x, y, count, adult: true }, !words);
+        add(`Call ${count} ${count > 1 ? RACES[race] ?? race : race} here (${10 * count} faith)`, "spawn", { entity_id: race, x, y, count, adult: true }, !words);
       }
     }
     return found;
