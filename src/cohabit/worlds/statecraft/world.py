@@ -87,7 +87,7 @@ class Statecraft(World):
     """
 
     spec = WorldSpec(
-        name="statecraft", version=2, title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds",
+        name="statecraft", version=3, title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds",
         examples=True, show_legal=False, tell_rewards=False, front_end="front_end.html",
     )  # fmt: skip
 
