@@ -259,7 +259,10 @@ class Lanterns(World):
         visible = {name: at for _, name, at, _ in things}
         if to not in visible:  # the same message for something hidden and something that does not exist
             name = to[:MAX_ECHO_CHARS]
-            raise UnknownAsset(f"you see nothing called {name!r}; choose from what `view` shows", did_you_mean=nearest(name, visible, 3))
+            raise UnknownAsset(
+                f"you see nothing called {name!r}; choose from what `view` shows",
+                did_you_mean=nearest(name, visible, 3),
+            )
         return self._set_out(by, visible[to], to)
 
     @action(group="move", for_model=False)
