@@ -610,8 +610,8 @@ async def everything_told(client: Client) -> dict[str, str]:
     ("agents", "keys", "notice"),
     [
         ([], {}, "This room is sealed: what a player sees is shown to others only if that player allows it. Nobody sees everything."),
-        ([OWL], {}, "only if that player allows it. owl sees everything."),
-        ([OWL, GOD], {}, "only if that player allows it. owl and zeus see everything."),
+        ([OWL], {}, "only if that player allows it. Only owl sees everything."),
+        ([OWL, GOD], {}, "only if that player allows it. Only owl and zeus see everything."),
         ([OWL], {"sealed": False}, "This room is not sealed: a host can let others see what a player sees, and the player is told. owl sees"),
     ],
 )  # fmt: skip

@@ -49,6 +49,21 @@ async def test_watchers_see_everything_exactly_so_many_steps_later() -> None:
         assert "41" not in (await who["watchers"]("view")).text
 
 
+async def test_a_model_finds_the_two_commands_of_spectators_in_its_tools_once_they_are_of_use() -> None:
+    async with open_house() as house:
+        who = await open_room(house)
+
+        async def tools(name: str) -> set[str]:
+            listed = {info.name for info in (await who[name]("schemas")).commands if info.listed}
+            return listed & {"spectate", "delayed_view"}
+
+        assert (await tools("ann"), await tools("eve")) == (set(), {"spectate"})
+        assert "- `spectate` makes you a spectator" in (await who["eve"]("introduction")).text
+        assert "spectator:" not in (await who["ann"]("introduction")).text
+        await who["eve"]("spectate")
+        assert "delayed_view" in await tools("eve")
+
+
 @pytest.mark.parametrize(
     ("world", "moves", "steps"),
     [

@@ -183,7 +183,8 @@ class SealedFeature(Feature):
             if kept.is_open
             else "This room is sealed: what a player sees is shown to others only if that player allows it."
         )
-        return f"{rule} {_names(named)} everything." if named else f"{rule} Nobody sees everything."
+        only = "" if kept.is_open else "Only "
+        return f"{rule} {only}{_names(named)} everything." if named else f"{rule} Nobody sees everything."
 
 
 def _follow_seats(ctx: Context, kept: Seal) -> None:

@@ -68,7 +68,15 @@ class Spectating(Struct):
     delay: int  # in steps
 
 
-@command(category="meta", needs=C.WATCH, records=True, any_turn=True, offered_if=_may_spectate)
+@command(
+    category="meta",
+    needs=C.WATCH,
+    records=True,
+    any_turn=True,
+    offered_if=_may_spectate,
+    listed=True,
+    hint="makes you a spectator: then `delayed_view` shows you everything, some steps late.",
+)
 def spectate(
     ctx: Context,
     off: Annotated[bool, Meta(description="be none any more: you can play in the next game")] = False,

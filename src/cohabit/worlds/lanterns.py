@@ -74,8 +74,8 @@ class Lanterns(World):
 
     Your lantern burns 1 oil every 10 ticks. Barrels wash ashore; `gather` beside one takes as much as you
     can carry (up to 20). `light` a dark tower beside you for 4 oil, or refill your own; a tower holds up to
-    12 oil and burns 1 every 6 ticks. `douse` puts out a rival's tower beside you. Beside means on the same
-    cell or on one of the eight cells around it.
+    12 oil and burns 1 every 6 ticks; your view says for how many ticks each of yours will burn. `douse` puts
+    out a rival's tower beside you. Beside means on the same cell or on one of the eight cells around it.
 
     Land within 2 cells of a burning tower belongs to the keeper of the nearest one, and to nobody if two
     rivals' towers are equally near. The game ends at dawn, or when all towers burn for one keeper.
@@ -259,7 +259,10 @@ class Lanterns(World):
         visible = {name: at for _, name, at, _ in things}
         if to not in visible:  # the same message for something hidden and something that does not exist
             name = to[:MAX_ECHO_CHARS]
-            raise UnknownAsset(f"you see nothing called {name!r}", did_you_mean=nearest(name, visible, 3))
+            raise UnknownAsset(
+                f"you see nothing called {name!r}; choose from what `view` shows",
+                did_you_mean=nearest(name, visible, 3),
+            )
         return self._set_out(by, visible[to], to)
 
     @action(group="move", for_model=False)

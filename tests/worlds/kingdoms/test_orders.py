@@ -130,7 +130,7 @@ def test_a_raid_on_a_city_out_of_sight_is_refused_like_one_on_a_city_that_does_n
     orders.raid_kingdom(sim, mine, enemy.id)
     before = msgspec.structs.replace(mine.orders)
     for city in (city_id(sim, first_city(sim, enemy.id)), city_id(sim, first_city(sim, third.id)), 1, 12345):
-        with pytest.raises(GameRejected, match=f"You see no city {city}. Raid a kingdom"):
+        with pytest.raises(GameRejected, match=f"You see no city {city}. Take one of foreign_cities_in_sight"):
             orders.raid_city(sim, mine, city)
     assert mine.orders == before, "the raid that was ordered before goes on"
 

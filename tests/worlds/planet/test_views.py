@@ -75,6 +75,18 @@ def test_changes_tell_what_happened_in_few_words():
     assert "New right |" in words
 
 
+def test_what_a_player_was_told_of_a_step_is_not_told_again_before_the_next():
+    world = flat()
+    put(world, "tree", (101, GROUND - 1), (101, GROUND - 2))
+    start = world.observe(own())
+    do(world, "use_tool", direction="right")
+    after = world.observe(own())
+    assert "+2 wood" in world.changes(start, after)
+    assert "+2 wood" not in world.changes(after, world.observe(own()))
+    do(world, "wait")
+    assert "+2 wood" not in world.changes(after, world.observe(own()))
+
+
 def test_the_public_sees_scores_and_no_map():
     world = planet("ada", "bob")
     seen = world.observe(PUBLIC)

@@ -147,9 +147,10 @@ def _is_listed(room: Room, member: Member | None, command: Command) -> bool:
 
 
 def room_commands(commands: Sequence[CommandInfo]) -> list[CommandInfo]:
-    """The room commands. A caller who is not a member can only join, and look at the thumbnail."""
+    """The room commands. A caller who is not a member can only join."""
     here = [info for info in commands if info.about != "house"]
-    is_member = any(info.about == "room" and info.for_model and not info.joins for info in here)
+    # Some commands of the house about a room, such as its picture, are for those who may join it too.
+    is_member = any(info.about == "room" and info.where != "house" for info in here)
     return [info for info in here if info.joins != is_member]
 
 

@@ -85,6 +85,7 @@ async def _make(ctx: HouseContext, until: int) -> DelayedView:
     where="house",
     needs=Capability.WATCH,
     offered_in=lambda runner, member: full_view_until(runner.room, member) is not None,
+    listed=True,
     sends="views",
 )
 async def delayed_view(

@@ -57,11 +57,11 @@ class Planet(PlanetBodies):
 
     `use_tool` digs the tile next to you and gives you its material; trees (T) give wood. Stone and coal need a
     wood_pickaxe, iron and crystal a stone_pickaxe, titanium, diamond and obsidian an iron_pickaxe. `craft` makes items
-    by hand or near a station that you have placed: workbench, furnace, anvil, campfire. Hunger, drowning, falls, lava,
-    cold, heat, poison and creatures kill; food, bandages, torches, armor and shelter help. At night hostile creatures
-    come out and are stronger. In the dark you see only a few tiles; torches light the way. You hear what is near behind
-    walls. While you crouch, creatures notice you from half as far and nobody hears you, but you go one tile
-    at a time and cannot jump.
+    by hand or near a station that you have placed: workbench, furnace, anvil, campfire; `open_crafting` lists what each
+    item needs. Hunger, drowning, falls, lava, cold, heat, poison and creatures kill; food, bandages, torches, armor and
+    shelter help. At night hostile creatures come out and are stronger. In the dark you see only a few tiles; torches
+    light the way. You hear what is near behind walls. While you crouch, creatures notice you from half as far and
+    nobody hears you, but you go one tile at a time and cannot jump.
 
     `beam_up` under open sky takes you to your ship. Aboard, `consume` coal (2 fuel) or crystal (20 fuel), `warp` to a
     planet, and `beam_down`; you can always fly home to Verdant, even with little fuel. You can also `buy`, `sell`,

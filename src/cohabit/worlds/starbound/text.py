@@ -161,8 +161,9 @@ def changes_text(before: dict[str, Any], now: dict[str, Any]) -> str | None:
         lines.append(f"{', '.join(facts)}.")
     if now["can_craft"] != before["can_craft"]:
         lines.append(f"Can craft {', '.join(now['can_craft']) or 'nothing'}.")
-    if now["events"]:
-        lines.append(" ".join(now["events"]))
+    told = before["events"] if before["step"] == now["step"] else ()  # no step has passed, so they are no news
+    if events := [event for event in now["events"] if event not in told]:
+        lines.append(" ".join(events))
     return "\n".join(lines)
 
 

@@ -131,7 +131,7 @@ def rules_text(c: dict[str, Any], *, publishes_ratings: bool) -> str:
         f"Each mil sent against a nation destroys {damage} of its income, even if the mil is destroyed itself.",
         "Attacks never capture territory.",
         f"Every {defenders} mils that a nation keeps at home destroy one of the mils sent against it.",
-        "They lose nothing and prevent no damage. Mils that attack do not defend.",
+        "Mils at home lose nothing and prevent no damage. Mils that attack do not defend.",
         f"A grant adds {c['c_trade_factor']} times its amount to the receiver's welfare. The receiver cannot spend it.",
         "Nothing enforces what a message or a pledge promises. The news shows whether it was kept.",
         MEANING_OF_RATINGS[publishes_ratings],

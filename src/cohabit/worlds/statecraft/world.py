@@ -87,7 +87,7 @@ class Statecraft(World):
     """
 
     spec = WorldSpec(
-        name="statecraft", version=2, title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds",
+        name="statecraft", version=3, title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds",
         examples=True, show_legal=False, tell_rewards=False, front_end="front_end.html",
     )  # fmt: skip
 
@@ -194,7 +194,7 @@ class Statecraft(World):
     def _confirmation(self, notes: Sequence[str]) -> str:
         sentences = [f"Orders for turn {self.state.turn} submitted.", *notes]
         if not self.to_move():
-            sentences.append("They were the last ones, so the turn is resolved.")
+            sentences.append("Yours were the last orders, so the turn is resolved.")
             following = self.state.turn + 1
             again = f"It is your turn again: submit your orders for turn {following}."
             sentences.append(again if following < self.turns else "It was the last turn.")
@@ -218,8 +218,7 @@ class Statecraft(World):
 
     def outcome(self, seat: Seat) -> Outcome:
         assert self.last is not None
-        refused = refusals(self.last, seat.id)
-        return Outcome(" ".join(refused), success=not refused)
+        return Outcome(" ".join(refusals(self.last, seat.id)))
 
     def _tell_news(self, turn: TurnResult) -> list[Told]:
         """The public news; then, for each nation alone, what else it may know and what was refused."""

@@ -44,7 +44,9 @@ def raid_city(sim: Sim, kingdom: Kingdom, city: int, enemy: int | None = None) -
     """Attack a city in sight. A city out of sight and one that does not exist get the same answer."""
     target = names.city_with_id(sim, city)
     if target is None or not View(sim, kingdom.id, everything=False).sees_city(target):
-        raise GameRejected(f"You see no city {city}. Raid a kingdom, or a city whose id stands in your view.")
+        raise GameRejected(
+            f"You see no city {city}. Take one of foreign_cities_in_sight in your view, or leave city_id out."
+        )
     if target.kingdom == kingdom.id:
         raise GameRejected(f"{target.name} is your own city. Order a rally there, or aim at an enemy city.")
     owner = sim.kingdoms[target.kingdom]
