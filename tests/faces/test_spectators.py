@@ -129,7 +129,8 @@ async def test_an_exported_file_of_a_spectator_shows_nothing_newer_where_old_ent
         until = full_view_until(room, room.state.members["eve"])
         oldest = next(iter(house.store.lines("den", -1, 1)))[0]
         snapshot = min(Snapshot.decode(each).seq for each in house.store.snapshots("den"))
-        assert until is not None and 0 < oldest <= until < snapshot
+        assert until is not None
+        assert 0 < oldest <= until < snapshot
         with pytest.raises(CohabitError):
             await who["eve"]("delayed_view")
     assert main(["export", "den", "--html", "--as", "eve", "-o", str(target), "--data", str(data)]) == 0
