@@ -14,7 +14,7 @@ import pytest
 from tests.house.making import BOB, HOST, Client, make_room, open_house
 from tests.house.test_spectators import ANN, EVE
 
-from cohabit.errors import CohabitError
+from cohabit.errors import BadArgs, CohabitError
 from cohabit.faces.cli import main
 from cohabit.house.films.rights import full_view_until
 from cohabit.house.house import House
@@ -131,7 +131,7 @@ async def test_an_exported_file_of_a_spectator_shows_nothing_newer_where_old_ent
         snapshot = min(Snapshot.decode(each).seq for each in house.store.snapshots("den"))
         assert until is not None
         assert 0 < oldest <= until < snapshot
-        with pytest.raises(CohabitError):
+        with pytest.raises(BadArgs, match="was deleted"):
             await who["eve"]("delayed_view")
     assert main(["export", "den", "--html", "--as", "eve", "-o", str(target), "--data", str(data)]) == 0
     film = json.dumps(packed_in(target.read_text()))
