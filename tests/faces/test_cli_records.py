@@ -144,6 +144,7 @@ async def test_verify_says_where_a_record_breaks(
     assert main(["verify", "--data", str(tmp_path)]) == 1
     err = capsys.readouterr().err
     assert "table: BROKEN" in err
+    assert "Restore a room from a backup" in err
     assert says in err
 
 
@@ -201,3 +202,13 @@ async def test_rooms_of_a_folder_are_listed_without_a_house(tmp_path: Path, caps
     assert capsys.readouterr().out.splitlines()[1].split()[:4] == ["table", "nim", "sandbox", "3"]
     assert main(["replay", "tabel", "--data", str(tmp_path)]) == 1
     assert "Did you mean: table" in capsys.readouterr().err
+
+
+async def test_a_record_that_cannot_be_found_is_no_reason_to_restore_a_backup(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await play(tmp_path)
+    assert main(["verify", "nowhere", "--data", str(tmp_path)]) == 1
+    err = capsys.readouterr().err
+    assert "nowhere" in err
+    assert "Restore a room" not in err

@@ -41,6 +41,7 @@ class Verdict(Struct):
     name: str
     said: list[str] = []
     problem: str = ""
+    is_broken: bool = False  # the record itself; otherwise something that it needs is missing
 
 
 class Part(Struct):
@@ -108,10 +109,10 @@ def verify(args: argparse.Namespace) -> int:
         for gone in sorted(set(expected) - set(names)):
             complain(f"{clean(gone)}: BROKEN: this room is in {args.heads}, but not in the data folder")
             whole = False
-    are_good = _verify_all(args, names, expected)
-    if not are_good:
+    verdicts = _verify_all(args, names, expected)
+    if any(verdict.is_broken for verdict in verdicts):
         complain("Restore a room from a backup. Ask for a file again, and export it again if it is yours.")
-    return 0 if whole and are_good else 1
+    return 0 if whole and not any(verdict.problem for verdict in verdicts) else 1
 
 
 def _expected(args: argparse.Namespace) -> dict[str, list[Expected]]:
@@ -145,12 +146,13 @@ def _verify(args: argparse.Namespace, name: str, expected: Iterable[Expected]) -
                     if line.seq == snapshot.seq:
                         _agrees(room, snapshot, source.make_world)
     except RecordCorrupt as broken:
-        return Verdict(name, problem=f"{name}: BROKEN after {entries} good entries: {broken.message}")
+        problem = f"{name}: BROKEN after {entries} good entries: {broken.message}"
+        return Verdict(name, problem=problem, is_broken=True)
     except CohabitError as wrong:
         return Verdict(name, problem=f"{name}: {in_one_line(wrong)}")
     except Exception as wrong:  # damage can raise anything: report it and continue with the next room
         problem = f"{name}: BROKEN after {entries} good entries: {type(wrong).__name__}: {wrong}"
-        return Verdict(name, problem=problem)
+        return Verdict(name, problem=problem, is_broken=True)
     return Verdict(name, _good(name, entries, digests, reading.head, remote_note(room)))
 
 
@@ -166,14 +168,13 @@ def _agrees(room: Room, snapshot: Snapshot, make_world: MakeWorld) -> None:
 
 
 # -- on several cores -----------------------------------------------------------------------------
-def _verify_all(args: argparse.Namespace, names: Sequence[str], expected: dict[str, list[Expected]]) -> bool:
+def _verify_all(args: argparse.Namespace, names: Sequence[str], expected: dict[str, list[Expected]]) -> list[Verdict]:
     """Verify records, and print what was found in the order of the names."""
     jobs = args.jobs or _cores()
     bounds = {name: _bounds(args, name, jobs) for name in names} if jobs > 1 else {}
     is_much = len(names) > 1 and sum(_entries(args, name) for name in names) > MANY_ENTRIES
     if not (is_much or any(bounds.values()) or (args.jobs or 0) > 1):
-        verdicts = [_told(_verify(args, name, expected.get(name, ()))) for name in names]
-        return all(verdicts)
+        return [_told(_verify(args, name, expected.get(name, ()))) for name in names]
     plain = {key: getattr(args, key, None) for key in ("data", "store", "world", "features")}
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         whole = [name for name in names if not bounds.get(name)]
@@ -191,7 +192,7 @@ def _verify_all(args: argparse.Namespace, names: Sequence[str], expected: dict[s
     for name in names:
         verdict = done[name][0] if name in whole else _joined(args, name, done[name], expected.get(name, ()))
         found.append(_told(verdict))
-    return all(found)
+    return found
 
 
 def _joined(args: argparse.Namespace, name: str, parts: Sequence[Part], expected: Iterable[Expected]) -> Verdict:
@@ -282,12 +283,12 @@ def _snapshot(keyframe: Keyframe) -> Snapshot:
     return snapshot
 
 
-def _told(verdict: Verdict) -> bool:
+def _told(verdict: Verdict) -> Verdict:
     if verdict.problem:
         complain(verdict.problem)
     for line in verdict.said:
         tell(line)
-    return not verdict.problem
+    return verdict
 
 
 def _cores() -> int:
