@@ -82,7 +82,8 @@ def test_every_control_of_a_host_is_in_the_window_at_a_desk(house: Running, visi
     expect(bar.get_by_label("Turn timer")).to_be_visible()
     for button in bar.get_by_role("button").all():
         box = button.bounding_box()
-        assert box is not None and box["x"] + box["width"] <= size["width"], button.inner_text()
+        assert box is not None
+        assert box["x"] + box["width"] <= size["width"], button.inner_text()
 
 
 # -- one screen --------------------------------------------------------------------------------------
