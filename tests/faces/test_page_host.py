@@ -284,6 +284,19 @@ def test_a_report_reaches_the_host_with_its_lines_and_the_host_mutes_slows_and_b
         page.set_viewport_size(WIDE)
 
 
+def test_the_newest_event_stays_in_sight_when_a_request_takes_space(here: In, visit: Visit) -> None:
+    page = visit(here.link("hal"))
+    for number in range(30):
+        here.call("hal", "send_message", to="*", content=f"Line {number}")
+    newest = page.get_by_text("Line 29")
+    expect(newest).to_be_in_viewport(ratio=1)
+    here.call("hal", "set_entry", open=True, lobby=True)
+    with_request = visit(page.url.partition("?")[0] + f"?join={here.room}")
+    join_as(with_request, "Gwen")
+    expect(page.get_by_role("button", name="Admit")).to_be_visible()
+    expect(page.get_by_text("Gwen (human, by open link) waits in the lobby")).to_be_in_viewport()
+
+
 # -- coming in --------------------------------------------------------------------------------------
 def test_people_join_by_a_link_on_a_phone_and_wait_in_the_lobby_until_a_host_decides(here: In, visit: Visit) -> None:
     hal = visit(here.link("hal"))

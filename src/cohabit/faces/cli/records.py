@@ -235,7 +235,8 @@ def _export_page(args: argparse.Namespace, store: LastingStore, source: Source) 
     path = Path(args.output)
     with _written(path) as file:
         file.write(page.encode())
-    tell(f"{path}: {len(film.frames):,} frames, {path.stat().st_size:,} bytes")
+    seen = "" if args.member else "; it shows what everybody may see, with --as all everything"
+    tell(f"{path}: {len(film.frames):,} frames, {path.stat().st_size:,} bytes{seen}")
     return 0
 
 

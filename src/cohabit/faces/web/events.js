@@ -18,8 +18,16 @@ export class EventLog {
     this.empty = h("p", { class: "muted" }, "No events yet.");
     this.element = h("div", { class: "event-log" }, this.empty, this.log, this.toNewest);
     this.log.addEventListener("scroll", () => {
-      if (this.isAtEnd()) this.toNewest.hidden = true;
+      const { scrollTop } = this.log;
+      if (this.isAtEnd()) this.follows = this.toNewest.hidden = true;
+      else if (scrollTop < this.top) this.follows = false; // scrolled up: lines that grew are not a reason
+      this.top = scrollTop;
     });
+    this.top = 0;
+    this.follows = true; // the newest events stay in sight, also when the log shrinks or its lines grow
+    const sizes = new ResizeObserver(() => this.follows && this.scrollToEnd());
+    sizes.observe(this.log);
+    sizes.observe(this.list);
   }
 
   clear() {

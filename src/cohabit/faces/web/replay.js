@@ -21,7 +21,8 @@ export class ReplayScreen {
     this.seat = "";
     this.wanted = null; // the position to go to when it is loaded
     this.fetching = Promise.resolve(); // the house makes one film at a time for a member
-    this.element = h("div", { class: "replay" }, h("p", { class: "loading" }, "Loading …"));
+    this.element = h("div", { class: "replay" },
+      this.back(), h("p", { class: "loading" }, "Loading … A long record takes a while."));
     this.grow = throttled(() => this.fetchNewest().catch(() => {}), GROW_MS);
     this.saveAddress = throttled(() => this.setAddress(), ADDRESS_MS);
     if (!document.getElementById("player-style")) {
