@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from cohabit.errors import UnknownAsset
 from cohabit.house.agents import decisions
+from cohabit.house.agents.decision_rights import LoggedDecision, Reader
 from cohabit.model.film import FilmDecision
-from cohabit.room.seeing.decisions import LoggedDecision, Reader
 
 from .making import ANN, BOB, GOD, HOST, OWL, Client, back_again, make_room, newcomer, open_house, player
 from .test_agents import brain, counted, moves, nim, until

@@ -11,6 +11,7 @@ from cohabit.errors import UnknownAsset
 from cohabit.faces.cli.records import Source, with_progress
 from cohabit.faces.cli.replay import begin
 from cohabit.film_html import film_html
+from cohabit.house.agents.decision_rights import reader_of, visible
 from cohabit.house.agents.decisions import RoomLog
 from cohabit.house.films import moments
 from cohabit.house.films.command import empty_film, events_of
@@ -26,7 +27,6 @@ from cohabit.model.record import Entry, decode_entry
 from cohabit.model.seat import ALL, PUBLIC, Eye
 from cohabit.model.suggest import nearest
 from cohabit.room.room import Room
-from cohabit.room.seeing.decisions import reader_of, visible
 from cohabit.room.state import Member, handle_of
 
 EVERYTHING, EVERYBODY = "all", "public"

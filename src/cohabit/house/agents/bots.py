@@ -27,6 +27,7 @@ from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending
 from cohabit.errors import EgressUsedUp
 from cohabit.house.agents.agent_status import AgentStatus, AgentStatuses
+from cohabit.house.agents.decision_rights import hand_of
 from cohabit.house.agents.decisions import DecisionLog, is_action
 from cohabit.house.agents.transcripts import TranscriptLine, Transcripts
 from cohabit.house.clock import Clock
@@ -40,7 +41,6 @@ from cohabit.model.observation import Goal, Observation
 from cohabit.registry import is_foreign, is_script
 from cohabit.room.commands import Command
 from cohabit.room.room import Room
-from cohabit.room.seeing.decisions import hand_of
 from cohabit.room.seeing.looking import ViewReply
 from cohabit.room.seeing.visibility import is_news
 from cohabit.room.state import Member

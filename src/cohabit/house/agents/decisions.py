@@ -1,8 +1,8 @@
 """The log of the decisions of the players of a room, with their reasons.
 
 It has what the agents of the house were asked and answered, and the actions of other members that came with a reason.
-The newest lines stay in memory; the transcripts keep them over a restart. `room.seeing.decisions` says who may read
-which of them.
+The newest lines stay in memory; the transcripts keep them over a restart. `decision_rights` says who may read which of
+them.
 """
 
 import logging
@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.decision import PlayerDecision
+from cohabit.house.agents.decision_rights import LoggedDecision, Reader, hand_of, reader_of
 from cohabit.house.agents.transcripts import TranscriptLine, Transcripts
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.running.runner import RoomRunner
@@ -27,7 +28,6 @@ from cohabit.model.observation import one_line
 from cohabit.registry import is_script
 from cohabit.room.record import Line
 from cohabit.room.room import Room
-from cohabit.room.seeing.decisions import LoggedDecision, Reader, hand_of, reader_of
 from cohabit.room.state import Member, handle_of
 
 log = logging.getLogger("cohabit")
@@ -150,7 +150,7 @@ class DecisionLog:
 
     async def all(self, room: str) -> tuple[list[LoggedDecision], list[str]]:
         """All decisions that are in memory, with their texts, and the hands that are over. For replays; what a member
-        may read of them is up to `room.seeing.decisions`."""
+        may read of them is up to `decision_rights`."""
         return await self.read(room, RoomLog.all)
 
     def _log(self, room: str) -> RoomLog:

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from cohabit.errors import BadArgs, Busy, PermissionDenied, Unauthorized
+from cohabit.house.agents.decision_rights import visible
 from cohabit.house.agents.decisions import DecisionLog, reader_for
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.films import moments
@@ -29,7 +30,6 @@ from cohabit.model.seat import Eye
 from cohabit.room.commands import command
 from cohabit.room.record import Snapshot
 from cohabit.room.room import Room
-from cohabit.room.seeing.decisions import visible
 from cohabit.room.seeing.looking import CAN_VIEW
 from cohabit.room.seeing.view import players_of
 from cohabit.room.seeing.visibility import feed

@@ -7,11 +7,11 @@ that: each member gets those that `events` gives it.
 """
 
 from cohabit.errors import PermissionDenied
+from cohabit.house.agents.hidden import hidden_for_ever
 from cohabit.house.films.filming import Watch
 from cohabit.model.grant import Capability
 from cohabit.model.seat import ALL, PUBLIC, Eye
 from cohabit.room.room import Room
-from cohabit.room.seeing.hidden import hidden_for_ever
 from cohabit.room.state import Member
 
 C = Capability

@@ -6,13 +6,13 @@ from typing import Annotated
 from msgspec import Meta, Struct, structs
 
 from cohabit.errors import Unauthorized
+from cohabit.house.agents.decision_rights import hides
 from cohabit.house.agents.decisions import DecisionLog, Kept, RoomLog, in_full, reader_for
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.streams.cursors import seal, secret_for, unseal
 from cohabit.house.threads import run_in_thread
 from cohabit.model.film import FilmDecision
 from cohabit.room.commands import command
-from cohabit.room.seeing.decisions import hides
 from cohabit.room.seeing.looking import CAN_VIEW
 
 

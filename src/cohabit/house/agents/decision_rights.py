@@ -17,10 +17,10 @@ from collections.abc import Collection, Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from cohabit.house.agents.hidden import hidden_for_ever
 from cohabit.model.film import FilmDecision
 from cohabit.model.grant import Capability
 from cohabit.room.base import BaseRoom
-from cohabit.room.seeing.hidden import hidden_for_ever
 from cohabit.room.state import Member
 from cohabit.world import overridden
 
