@@ -77,7 +77,7 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     examples: bool = False
     """True: ``legal`` lists examples only, and other actions are legal as well. Models are not restricted to them."""
     features: tuple[str, ...] = ()
-    """Features of its rooms besides those of every room, such as the WorldBox protocol."""
+    """Features of its rooms besides those of every room, such as another game's protocol."""
     front_end: str | None = ""
     """An HTML document beside the module of the world, such as "table.html", in which people see it. Empty: the generic
     one, which shows every world that is played. None: no document."""

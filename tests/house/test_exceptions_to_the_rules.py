@@ -15,7 +15,7 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     ),
     "for callers who are not members yet": (
         lambda command: command.before_joining,
-        {"capabilities", "introduction", "join", "schemas"},
+        {"capabilities", "introduction", "join", "schemas", "thumbnail"},
     ),
     "makes the caller a member": (lambda command: command.joins, {"join"}),
     "also in an archived room, although it changes something": (
@@ -25,7 +25,7 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     "also in a room that could not be opened": (lambda command: command.when_broken, {"reopen_room"}),
     "controls the world and waits for no turn": (
         lambda command: command.acts and not command.needs_turn,
-        {"archive", "delete_room", "rematch", "reopen_room", "reset", "unarchive"},
+        {"archive", "delete_room", "rematch", "reopen_room", "reset", "set_turn_timer", "unarchive"},
     ),
     "changes who has access, so one at a time": (
         lambda command: command.exclusive,
@@ -37,13 +37,13 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     ),
     "leaves nothing on record": (
         lambda command: not command.records,
-        {"agents", "app_schemas", "app_view", "audit", "avatars", "capabilities", "check_inventory", "data_of", "death", "decisions", "egress", "entry", "events",
+        {"agents", "app_schemas", "app_view", "audit", "avatars", "capabilities", "check_inventory", "data_of", "death", "decisions", "delayed_view", "egress", "entry", "events",
          "export_egress", "film", "front_end", "house_egress", "inspect_self", "introduction", "invites", "keys", "list_credentials", "list_saves", "list_speeds", "lobby", "my_data", "next_view", "objective_status",
          "observe", "permissions", "picture", "recv_messages", "reports", "requests", "rooms", "roster", "rules", "scene", "schemas", "session_info",
-         "view", "view_notes",
+         "thumbnail", "view", "view_notes",
          "wait_for_turn", "whoami", "worlds"},
     ),
-    "not told to models": (lambda command: not command.for_model, {"act_in_app", "decisions", "film", "forget_me", "front_end", "keys", "my_data", "next_view", "scene", "view_notes"}),
+    "not told to models": (lambda command: not command.for_model, {"act_in_app", "decisions", "film", "forget_me", "front_end", "keys", "my_data", "next_view", "scene", "thumbnail", "view_notes"}),
     "the front end of a world may call it": (
         lambda command: command.for_front_end, {"front_end", "keys", "next_view", "picture", "scene", "view", "wait_for_turn"},
     ),
@@ -52,8 +52,8 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     ),
     "in the short list of tools": (
         lambda command: command.listed,
-        {"act", "create_room", "events", "jack_in", "join", "recv_messages", "respawn", "rooms", "rules", "send_message",
-         "sit", "turn_advance", "view", "wait_for_turn", "worlds"},
+        {"act", "create_room", "delayed_view", "events", "jack_in", "join", "recv_messages", "respawn", "rooms", "rules", "send_message",
+         "sit", "spectate", "turn_advance", "view", "wait_for_turn", "worlds"},
     ),
     "in that list where nobody plays": (lambda command: command.for_talk, {"observe", "say"}),
     "in that list only where somebody plays": (

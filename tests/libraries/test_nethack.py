@@ -66,6 +66,7 @@ def test_the_screen_begins_with_the_message_and_has_status_and_inventory() -> No
     assert world.observe(Eye()).status["hit_points"] > 0
 
 
+@pytest.mark.soak  # MiniHack has to be built
 def test_every_key_is_answered_also_if_the_game_says_nothing() -> None:
     world = begun("nethack:MiniHack-Room-5x5-v0")
     run = world.actions()[0].run

@@ -218,16 +218,6 @@ def test_the_attacks_that_the_reply_announces_are_the_ones_that_happen():
     assert room.world.last.ledgers.d_attacks_clamped["Arden"] == {"Borland": 3}
 
 
-def test_orders_that_are_carried_out_in_part_have_not_failed():
-    room = room_of(3, mils=3)
-    room.call("p1", "submit", {}, at=1)
-    room.call("p2", "submit", {}, at=2)
-    reply = room.call("p0", "submit", {"attacks": {"Borland": 9}, "accept_drops": True}, at=3)
-    assert reply.success
-    assert reply.message.startswith("Orders for turn 0 submitted.")
-    assert "You ordered 9 mils to attack Borland; 3 went" in reply.message
-
-
 @given(
     st.integers(0, 30),
     st.fixed_dictionaries({}, optional={

@@ -4,6 +4,8 @@ It shows what everybody may see, no matter who asks, so it is made once for all 
 few seconds. Somebody who is no member yet gets it of rooms that people of this house enter freely.
 """
 
+from collections.abc import Hashable
+
 from msgspec import Struct
 
 from cohabit.errors import UnknownRoom
@@ -11,6 +13,7 @@ from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.newest import Newest
 from cohabit.house.running.calls import PeekCall
 from cohabit.house.running.runner import RoomRunner
+from cohabit.house.store.keyframes import Keyframes
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.seat import PUBLIC
@@ -43,13 +46,13 @@ class Thumbnail(Struct):
 
 
 class Made(Struct):
-    secret: str  # of the room: another one may have its name by now
+    record: Hashable  # another room may have its name by now, or the data of a person be deleted
     version: object
     at: int
     shown: Thumbnail
 
-    def serves(self, secret: str, version: object, now: int) -> bool:
-        return self.secret == secret and (self.version == version or now < self.at + KEPT_MS)
+    def serves(self, record: Hashable, version: object, now: int) -> bool:
+        return self.record == record and (self.version == version or now < self.at + KEPT_MS)
 
 
 class Thumbnails:
@@ -59,14 +62,15 @@ class Thumbnails:
         self._newest: Newest[Made] = Newest(MAX_ROOMS)
 
     async def get(self, ctx: HouseContext) -> Thumbnail:
-        clock, runner, secret = ctx.house.clock, ctx.runner, ctx.room.state.secret
+        clock, runner = ctx.house.clock, ctx.runner
+        record = (ctx.room.state.secret, ctx.house.need(Keyframes).forgotten(ctx.room.id))
 
         async def make() -> Made:
             version = runner.version
             shown: Thumbnail = await runner.submit(PeekCall(_make))
-            return Made(secret, version, clock.now(), shown)
+            return Made(record, version, clock.now(), shown)
 
-        made = await self._newest.get(ctx.room.id, lambda kept: kept.serves(secret, runner.version, clock.now()), make)
+        made = await self._newest.get(ctx.room.id, lambda kept: kept.serves(record, runner.version, clock.now()), make)
         return made.shown
 
 

@@ -87,7 +87,7 @@ class Statecraft(World):
     """
 
     spec = WorldSpec(
-        name="statecraft", version=3, title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds",
+        name="statecraft", version=2, title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds",
         examples=True, show_legal=False, tell_rewards=False, front_end="front_end.html",
     )  # fmt: skip
 
@@ -218,7 +218,8 @@ class Statecraft(World):
 
     def outcome(self, seat: Seat) -> Outcome:
         assert self.last is not None
-        return Outcome(" ".join(refusals(self.last, seat.id)))
+        refused = refusals(self.last, seat.id)
+        return Outcome(" ".join(refused), success=not refused)
 
     def _tell_news(self, turn: TurnResult) -> list[Told]:
         """The public news; then, for each nation alone, what else it may know and what was refused."""
