@@ -5,7 +5,6 @@ import { h, setText } from "./dom.js";
 import { callOverHttp, JoinScreen, LobbyScreen, readInvite } from "./join.js";
 import { OwnDataScreen } from "./own_data.js";
 import { RoomScreen } from "./room.js";
-import { RoomsScreen } from "./rooms.js";
 import { SignInScreen } from "./signin.js";
 import { forgetToken, memberOf, rememberMember, saveToken, saveWayBack, takeToken, takeWayBack } from "./token.js";
 
@@ -93,9 +92,12 @@ function signOut(message, former = null) {
   openSignIn(message, former);
 }
 
-function openRooms(message) {
+async function openRooms(message) {
   setAddress(null);
   showError(message);
+  const own = connection;
+  const { RoomsScreen } = await import("./rooms.js"); // most links lead to a room
+  if (connection !== own) return; // signed out meanwhile
   show(new RoomsScreen(connection, openRoom, join, openCreate));
   screen.start();
 }
