@@ -1,4 +1,5 @@
-"""What benches need besides Cohabit. What is missing is said in one line, and the other benches run."""
+"""The packages and programs that benches need besides Cohabit. A bench that lacks one is skipped, with a line that says
+which."""
 
 import importlib.util
 import sys
@@ -24,12 +25,12 @@ PROGRAMS = {
 
 
 def missing(bench: str) -> str:
-    """What a bench lacks here; empty if it can run."""
+    """The reason why a bench cannot run here, and how to change that; empty if it can."""
     return lacking((*ALL, *PACKAGES.get(bench, ())), PROGRAMS.get(bench, ()))
 
 
 def lacking(packages: Sequence[str], programs: Sequence[str]) -> str:
-    """What of these is not here, and what to do; empty if everything is."""
+    """The first of these that is missing, and how to install it; empty if all are there."""
     absent = [name for name in packages if importlib.util.find_spec(name) is None]
     if absent:
         return f"the Python package {' and '.join(absent)} is missing: `make bench` installs it"

@@ -23,7 +23,7 @@ Bytes are those of the messages before compression. The match is that of `make r
 PAINT_MS, WEIGHT, FILE = 1_000.0, 100_000.0, 5_000_000.0
 WATCHERS, CREATURES, TICKS, FRAMES = 200, 5_000, 18_000, 1_000
 PAUSE_S = 0.25
-"""What the document of Kingdoms waits between two views."""
+"""The pause of the map of Kingdoms between two views, in seconds."""
 
 
 class Watchers:
@@ -32,24 +32,29 @@ class Watchers:
     def __init__(self, url: str, tokens: list[str]) -> None:
         self._url, self._tokens = url, tokens
         self._bytes, self._scenes = 0, dict.fromkeys(tokens, 0)
-        self._ended: list[BaseException] = []
+        self._have_all, self._failed = threading.Event(), threading.Event()
+        self._faults: list[BaseException] = []
         threading.Thread(target=lambda: asyncio.run(self._all()), daemon=True).start()
 
     async def _all(self) -> None:
-        found = await asyncio.gather(*map(self._one, self._tokens), return_exceptions=True)
-        self._ended += [each for each in found if each is not None]
+        try:
+            async with asyncio.TaskGroup() as group:
+                for token in self._tokens:
+                    group.create_task(self._one(token))
+        except* Exception as faults:
+            self._faults += faults.exceptions
+            self._failed.set()
+            self._have_all.set()
 
     def begun(self) -> None:
-        """Wait until all of them have the whole scene, and what has changed in it after that."""
-        while min(self._scenes.values()) < 2 and not self._ended:
-            time.sleep(0.1)
+        """Wait until all of them have the whole scene, and a change of it."""
+        self._have_all.wait()
 
     def watch(self, seconds: float) -> dict[str, float]:
-        """Bytes and scenes that come in a second to each of them."""
+        """The bytes and scenes that each of them receives per second."""
         before, began = (self._bytes, sum(self._scenes.values())), time.perf_counter()
-        time.sleep(seconds)
-        if self._ended:
-            raise RuntimeError(f"a watcher ended early: {self._ended[0]!r}")
+        if self._failed.wait(seconds):
+            raise RuntimeError(f"a watcher ended early: {self._faults[0]!r}")
         each = (time.perf_counter() - began) * len(self._tokens)
         return {
             "bytes": (self._bytes - before[0]) / each / 1000, "scenes": (sum(self._scenes.values()) - before[1]) / each,
@@ -83,6 +88,8 @@ class Watchers:
                 view = (await call("next_view", since=view, wait_ms=25_000))["id"]
                 scene = (await call("scene", since=scene))["id"]
                 self._scenes[token] += 1
+                if self._scenes[token] == 2 and min(self._scenes.values()) == 2:
+                    self._have_all.set()
                 await asyncio.sleep(PAUSE_S)
 
 

@@ -130,13 +130,16 @@ async def create(house: House, url: str, tab: Page) -> None:
     await tab.get_by_text("Create a room").first.click()
 
 
+def two_bots() -> list[AgentSpec]:
+    return [AgentSpec(id=f"bot{i}", role="player", claim=f"auto:{i}", brain="random") for i in range(2)]
+
+
 async def watching(house: House, url: str, tab: Page) -> None:
     """A room as somebody sees it who only watches."""
     room = "watched"
     if room not in house.rooms:
-        people = [AgentSpec(id=f"bot{i}", role="player", claim=f"auto:{i}", brain="random") for i in range(2)]
         eve = AgentSpec(id="eve", kind="human", role="observer")
-        _, tokens = await house.create_room(Scenario(world="nim", agents=[*people, eve]), room)
+        _, tokens = await house.create_room(Scenario(world="nim", agents=[*two_bots(), eve]), room)
         TOKENS[room] = tokens["eve"]
     await tab.goto(f"{url}/?room={room}#{TOKENS[room]}")
 
@@ -185,9 +188,8 @@ async def ended(house: House, url: str, tab: Page) -> None:
     """A game that is over."""
     room = "ended"
     if room not in house.rooms:
-        people = [AgentSpec(id=f"bot{i}", role="player", claim=f"auto:{i}", brain="random") for i in range(2)]
         host = AgentSpec(id="hal", kind="human", role="host")
-        _, tokens = await house.create_room(Scenario(world="tictactoe", agents=[*people, host]), room)
+        _, tokens = await house.create_room(Scenario(world="tictactoe", agents=[*two_bots(), host]), room)
         TOKENS[room] = tokens["hal"]
         runner = house.rooms[room]
         while not runner.room.is_over():

@@ -18,14 +18,21 @@ WAIT_MS = 120_000
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Running]:
-    running = Running(tmp_path)
+def empty_house(tmp_path: Path) -> Iterator[Running]:
+    """A house without rooms."""
+    running = Running(tmp_path / "data")
     running.start()
     try:
-        running.open(table())
         yield running
     finally:
         running.stop()
+
+
+@pytest.fixture
+def house(empty_house: Running) -> Running:
+    """A house with a game for people and agents."""
+    empty_house.open(table())
+    return empty_house
 
 
 @pytest.fixture(scope="module")

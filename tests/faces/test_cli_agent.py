@@ -22,8 +22,9 @@ from cohabit.agents.runner import PlayLoop, Stopped
 from cohabit.faces.cli import agent as verb
 from cohabit.faces.cli import main
 from cohabit.faces.cli.options import Place
+from cohabit.faces.cli.plans import plan_of
 from cohabit.faces.cli.say import UsageError
-from cohabit.faces.cli.up import plan_of, up_options
+from cohabit.faces.cli.up import up_options
 from cohabit.house.settings import Settings
 from cohabit.lab.game import Game, GameSpec
 from cohabit.model.action import Action

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from cohabit.errors import BadArgs
-from cohabit.faces.cli.up import let_bots_play, open_room, plan_for, plan_of, put_under, up_options, world_scenario
+from cohabit.faces.cli.plans import let_bots_play, plan_for, plan_of, put_under, world_scenario
+from cohabit.faces.cli.up import open_room, up_options
 from cohabit.features.visits.state import VISITS
 from cohabit.house.house import House
 from cohabit.house.settings import Settings

@@ -24,13 +24,8 @@ PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Running]:
-    running = Running(tmp_path / "data")
-    running.start()
-    try:
-        yield running
-    finally:
-        running.stop()
+def house(empty_house: Running) -> Running:
+    return empty_house
 
 
 def players(world: str) -> Scenario:

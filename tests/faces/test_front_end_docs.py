@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,13 +31,8 @@ def test_every_front_end_of_ours_includes_what_it_shares_instead_of_copying_it(n
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Running]:
-    running = Running(tmp_path / "data")
-    running.start()
-    try:
-        yield running
-    finally:
-        running.stop()
+def house(empty_house: Running) -> Running:
+    return empty_house
 
 
 @pytest.mark.browser

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,17 +22,12 @@ sizes = pytest.mark.parametrize("size", SIZES, ids=["desktop", "phone"])
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Running]:
-    running = Running(tmp_path / "data")
-    running.start()
-    try:
-        plan = realm()
-        plan.agents.append(AgentSpec(id="zoe", kind="human", role="god", token=token("zoe")))
-        running.open(plan, "realm")
-        running.call("ruth", "pause", "realm")
-        yield running
-    finally:
-        running.stop()
+def house(empty_house: Running) -> Running:
+    plan = realm()
+    plan.agents.append(AgentSpec(id="zoe", kind="human", role="god", token=token("zoe")))
+    empty_house.open(plan, "realm")
+    empty_house.call("ruth", "pause", "realm")
+    return empty_house
 
 
 class Map:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,13 +19,8 @@ DESK: Any = {"width": 1440, "height": 900}
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Running]:
-    running = Running(tmp_path / "data")
-    running.start()
-    try:
-        yield running
-    finally:
-        running.stop()
+def house(empty_house: Running) -> Running:
+    return empty_house
 
 
 def plan(world: str, *people: str) -> Scenario:

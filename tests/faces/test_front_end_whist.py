@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,13 +20,8 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Running]:
-    running = Running(tmp_path / "data")
-    running.start()
-    try:
-        yield running
-    finally:
-        running.stop()
+def house(empty_house: Running) -> Running:
+    return empty_house
 
 
 def whist(*people: str, points: int = 50) -> Scenario:

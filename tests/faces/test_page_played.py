@@ -5,8 +5,7 @@ Each control is used where it is: in the window, with nothing in front of it. Ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -36,13 +35,8 @@ SCROLLED = "[scrollX, scrollY, document.body.scrollTop, document.documentElement
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Running]:
-    running = Running(tmp_path / "data")
-    running.start()
-    try:
-        yield running
-    finally:
-        running.stop()
+def house(empty_house: Running) -> Running:
+    return empty_house
 
 
 def plan(world: str, others: int = 0, brain: str | None = None, **config: Any) -> Scenario:

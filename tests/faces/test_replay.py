@@ -354,13 +354,8 @@ def test_the_results_of_a_match_show_its_first_game_in_a_notebook(visit: Visit, 
 
 # -- on the page of a house ----------------------------------------------------------------------
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Running]:
-    running = Running(tmp_path / "data")
-    running.start()
-    try:
-        yield running
-    finally:
-        running.stop()
+def house(empty_house: Running) -> Running:
+    return empty_house
 
 
 def mark(house: Running, *moves: tuple[str, int]) -> None:

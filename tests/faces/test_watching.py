@@ -7,7 +7,8 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from cohabit.faces.cli.up import Plan, watch_link_of
+from cohabit.faces.cli.greeting import watch_link_of
+from cohabit.faces.cli.plans import Plan
 from cohabit.room.record import Entry
 from cohabit.room.state import Member
 from cohabit.scenario import Scenario, parse_scenario

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from cohabit.errors import BadArgs
-from cohabit.faces.cli.up import plan_for
+from cohabit.faces.cli.plans import plan_for
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.protocols.worldbox.server import bridge_app

@@ -75,8 +75,8 @@ def invite(args: argparse.Namespace) -> int:
       cohabit invite guest --uses 20 --room demo
       cohabit invite owl --may watch,read_chat,send_broadcast --room whist
     """
+    from cohabit.faces.cli.greeting import claude_line, page_link
     from cohabit.faces.cli.token import parse_time
-    from cohabit.faces.cli.up import claude_line, page_link
 
     wanted = {
         "id": args.handle,

@@ -87,7 +87,7 @@ async def _renewed(client: "Client", url: str, room: str, member: str) -> list[s
 
 def member_links(url: str, room: str, member: str, token: str) -> list[str]:
     """The link to the page and the line for MCP clients of one member."""
-    from cohabit.faces.cli.up import claude_line, page_link
+    from cohabit.faces.cli.greeting import claude_line, page_link
 
     return [page_link(url, room, token), claude_line(url, room, member, token)]
 

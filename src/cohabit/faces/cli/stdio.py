@@ -54,7 +54,7 @@ def mcp(args: argparse.Namespace) -> int:
 
 
 async def _with_a_house_inside(args: argparse.Namespace) -> None:
-    from cohabit.faces.cli.up import let_bots_play, plan_for
+    from cohabit.faces.cli.plans import let_bots_play, plan_for
     from cohabit.faces.mcp.stdio import run_stdio
     from cohabit.house.house import House
 

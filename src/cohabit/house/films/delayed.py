@@ -93,7 +93,7 @@ async def delayed_view(
     data: Annotated[bool, Meta(description="with the values and the scene, for pages")] = False,
     since: Annotated[str, Meta(max_length=40, description="`id` of the last reply: leave out what is the same")] = "",
 ) -> DelayedView:
-    """What spectators see: everything, as it was some steps ago. Call `spectate` first."""
+    """The view of spectators: everything, as it was some steps ago. Call `spectate` first."""
     until = await until_for(ctx)
     shown = await ctx.house.need(Stills).get(ctx, until)
     if await until_for(ctx) < until:  # meanwhile it may have taken a seat

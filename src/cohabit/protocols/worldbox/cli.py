@@ -8,9 +8,10 @@ import msgspec
 
 from cohabit.errors import OutcomeUnknown, Unreachable
 from cohabit.faces.cli.options import settings_of, settings_options
+from cohabit.faces.cli.plans import Plan, plan_for
 from cohabit.faces.cli.running import Greeting, run_house
 from cohabit.faces.cli.say import UsageError, clean
-from cohabit.faces.cli.up import Plan, open_room, plan_for
+from cohabit.faces.cli.up import open_room
 from cohabit.scenario import AgentSpec, Scenario
 
 if TYPE_CHECKING:

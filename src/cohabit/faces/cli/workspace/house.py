@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from cohabit.errors import Conflict
 from cohabit.faces.cli.options import settings_of
+from cohabit.faces.cli.plans import Plan
 from cohabit.faces.cli.running import Greeting, run_house
 from cohabit.faces.cli.say import UsageError, clean, in_lines
-from cohabit.faces.cli.up import Plan, open_room
+from cohabit.faces.cli.up import open_room
 from cohabit.room.play.seats import seat_for_claim
 from cohabit.scenario import AgentSpec, Scenario, check_handle
 
