@@ -1,4 +1,4 @@
-"""What players do: walk, strike, collect, place, make."""
+"""The actions of players: walk, strike, collect, place, make."""
 
 from cohabit.worlds.crafter import draws as purpose
 from cohabit.worlds.crafter import rules, trade
@@ -63,7 +63,7 @@ def why_not(land: Land, player: Player, action: int, fighting: bool) -> Failure 
 
 
 def has_effect(land: Land, player: Player, action: int, fighting: bool) -> bool:
-    """Whether the step with this action differs from one in which the player does nothing, if nobody else acts before
+    """True if the step with this action differs from one in which the player does nothing, if nobody else acts before
     it. A search in grass may: it finds something in one of ten cases."""
     if action == rules.SLEEP:
         return player.energy < rules.MOST and not player.sleeping
@@ -235,7 +235,7 @@ def _make(land: Land, player: Player, action: int) -> None:
 
 
 def is_near(land: Land, player: Player, material: int) -> bool:
-    """Whether the material is on one of the nine cells around the player."""
+    """True if the material is on one of the nine cells around the player."""
     above = player.cell - 1
     return any(
         material in land.material[column : column + 3] for column in (above - land.stride, above, above + land.stride)

@@ -1,4 +1,4 @@
-"""What a player sees as numbers, for learners: the cells of the view with what stands on them, and its own state."""
+"""The view of a player as numbers, for learners: the cells with the things on them, and the player's own state."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ def array_forms() -> dict[str, ArraySpec]:
 
 
 def array_of(game: Game, player: Player, form: str) -> NDArray[np.uint8]:
-    """What a player sees, in one of these forms."""
+    """The view of a player, in one of these forms."""
     return symbols(game, player) if form == SYMBOLS else stock_picture(game, player, (PICTURE_SIZE, PICTURE_SIZE))
 
 

@@ -32,7 +32,7 @@ RESPAWNS = (
 
 
 class CrafterBody(Struct):
-    """What the rules of the original do not know of a body."""
+    """The state of a body beyond the rules of the original."""
 
     dormant: bool = False  # its agent has left; it sleeps where it is
     gone: bool = False  # it was despawned
@@ -52,7 +52,7 @@ class CrafterBody(Struct):
 
 
 def begin_with(player: Player, body: CrafterBody, bonuses: dict[str, float]) -> None:
-    """What skills from other worlds give a new body: some wood, and a thicker skin."""
+    """Give a new body its bonuses from skills of other worlds: wood, a guard against damage, and the recipes."""
     player.items[rules.WOOD] = min(rules.MOST, int(bonuses.get("inventory_bonus", 0)))
     body.hint = bool(bonuses.get("recipe_hint"))
     body.guard = int(bonuses.get("health_bonus", 0) + round(rules.MOST * bonuses.get("health", 0)))
@@ -76,7 +76,7 @@ def state_of(game: Game, player: Player, body: CrafterBody, respawns: bool) -> B
 
 
 def _injuries(player: Player) -> tuple[str, ...]:
-    """What is wrong with a living player."""
+    """The injuries of a living player; none if it is dead."""
     found = {
         "badly wounded": player.health <= 2,
         "wounded": 2 < player.health <= rules.MOST // 2,
@@ -113,7 +113,7 @@ def _danger(game: Game, player: Player) -> str:
 
 
 def goals_of(player: Player) -> list[Goal]:
-    """What a player has not achieved yet, with what it takes."""
+    """The achievements that a player does not have yet, with their recipes."""
     left = [rung for rung in rules.RUNGS if not player.achievements[rules.ACHIEVEMENT[rung.name]]]
     return [Goal(rung.name, rung.name.replace("_", " "), "achievement", None, _recipe(rung)) for rung in left]
 

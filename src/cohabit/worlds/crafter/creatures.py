@@ -1,4 +1,4 @@
-"""What cows, zombies, skeletons, arrows and plants do in a step.
+"""The moves of cows, zombies, skeletons, arrows and plants in a step.
 
 A creature that was killed in this step acts once more before it is gone, as in the original.
 """
@@ -121,4 +121,4 @@ UPDATES = {
     rules.PLANT: _plant,
     rules.BUNDLE: _bundle,
 }
-"""What each kind of thing does in a step."""
+"""The function that moves each kind of thing in a step."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cohabit.model.stream import Stream
 
-# What a draw is for.
+# The purposes of draws.
 (
     COLLECT, COW_MOVES, COW_DIRECTION, ZOMBIE_CHASES, ZOMBIE_AXIS, ZOMBIE_DIRECTION, SKELETON_FLEES, SKELETON_SHOOTS,
     SKELETON_NEARS, SKELETON_AXIS, SKELETON_MOVES, SKELETON_DIRECTION, SPAWN_ZOMBIE, SPAWN_SKELETON, SPAWN_COW,

@@ -1,4 +1,4 @@
-"""What happened to a player in the last step, as a sentence: the outcome of its action, and who hurt it."""
+"""The last step of a player as a sentence: the outcome of its action, and who hurt it."""
 
 from cohabit.worlds.crafter import rules
 from cohabit.worlds.crafter.player import Failure, Player
@@ -72,12 +72,12 @@ def _described(kind: int) -> str:
 
 
 def death_text(player: Player) -> str:
-    """How a player died."""
+    """The cause of a player's death, as text."""
     return _DEATHS.get(player.hurt_by, f"died: {player.hurt_by}")
 
 
 def events_text(player: Player, time_is_up: bool = False, has_chosen: bool = False) -> str:
-    """What happened to a player in the last step; empty if nothing worth telling did. ``has_chosen``: it has chosen its
+    """The events of a player's last step, as text; empty if there is nothing to tell. ``has_chosen``: it has chosen its
     next action, for which it would take the failure of the last one."""
     parts = []
     if has_chosen:

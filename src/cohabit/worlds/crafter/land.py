@@ -83,7 +83,7 @@ class Land:
         self.repeats = Repeats()
 
     def harm(self, player: Player, damage: int) -> int:
-        """How much of the damage from a creature a player takes."""
+        """The part of the damage from a creature that a player takes."""
         factor = self.damage.get(player.number, 1.0)
         return damage if factor == 1.0 else min(rules.MOST, scaled(damage, factor))
 

@@ -1,4 +1,4 @@
-"""What the front end draws besides the view: drawings and rules, which never change, and what is known of figures."""
+"""The layers of the front end besides the view: drawings and rules, which never change, and the known figures."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -58,12 +58,12 @@ def _costs(uses: Any) -> list[str]:
 
 
 def shared_layers() -> Layers:
-    """What everybody may see."""
+    """The layers for everybody: drawings and rules."""
     return {"drawings": all_drawings(), "rules": _rules()}
 
 
 def player_layers(game: Game, player: Player) -> Layers:
-    """What this player sees, and what it can do now."""
+    """The layers for this player: the shared ones, the figures in its view, and its possible actions."""
     can = [action.name for action in useful_actions(game, player)]
     if not (player.sleeping and player.energy < rules.MOST):
         hows: Sequence[Any] = ("give", "drop")
@@ -77,7 +77,7 @@ def player_layers(game: Game, player: Player) -> Layers:
 
 
 def everything_layers(game: Game) -> Layers:
-    """What those see who see the whole land."""
+    """The layers for those who see the whole land."""
     return {**shared_layers(), "figures": _figures(game, lambda other: True)}
 
 

@@ -1,4 +1,4 @@
-"""What a player perceives, as text and as data, and what has changed since the last time."""
+"""The observation of a player, as text and as data, and its changes since an earlier one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from cohabit.worlds.shifted_view import facts_of, offset
 
 
 def observation_of(game: Game, player: Player, with_text: bool = True, *, has_chosen: bool = False) -> Observation:
-    """What a player perceives. ``has_chosen``: its action of the step that comes next."""
+    """The observation of a player. ``has_chosen``: it has chosen its action of the next step."""
     status = status_of(game, player)
     inventory = inventory_of(player)
     status["events"] = events_text(player, game.step_number >= game.length, has_chosen)
@@ -31,7 +31,7 @@ def observation_of(game: Game, player: Player, with_text: bool = True, *, has_ch
 
 
 def status_of(game: Game, player: Player) -> dict[str, Any]:
-    """What a player knows.
+    """The view and the state of a player, as data.
 
     ``ground`` has the rows of the view from top to bottom, with a letter for each cell (see ``view.LETTERS``); the
     player is in the middle, at row 3, column 4. ``things`` are [name, x, y] with offsets from the player, x to the
@@ -55,7 +55,7 @@ def status_of(game: Game, player: Player) -> dict[str, Any]:
 
 
 def crowd_observation(game: Game, players: Sequence[Player], everything: bool) -> Observation:
-    """What somebody without a seat sees: who is there and what they have achieved; also the land, if they see all."""
+    """The observation of somebody without a seat: the players' achievements; if ``everything``, also the land."""
     rows = []
     for player in players:
         row: dict[str, Any] = {"name": player.name, "alive": player.alive, "achievements": player.unlocked}
@@ -88,5 +88,5 @@ def _entity(name: str, x: int, y: int) -> Entity:
 
 
 def changes_between(before: Observation, now: Observation) -> str | None:
-    """What is different from an earlier observation, as text; None if the whole text is better."""
+    """The changes since an earlier observation, as text; None if the whole text is better."""
     return text.changes_text(facts_of(before), facts_of(now))

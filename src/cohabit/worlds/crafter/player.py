@@ -52,7 +52,7 @@ class Player(Struct, eq=False, forbid_unknown_fields=True):
     unlocked: Count = 0  # number of different achievements
     reward: float = 0.0  # of the last step
     total_reward: float = 0.0
-    # What happened in the last step, for the text.
+    # The events of the last step, for the text.
     failure: Failure | None = None  # why the action had no effect
     blocked: Thing | None = None  # it only turned, because this was in the way
     gained: Item | None = None  # the item that it collected or made; -1: a drink

@@ -1,4 +1,4 @@
-"""What players do that gets them nothing new: collecting what they cannot carry, and one stone placed and collected."""
+"""Actions that get a player nothing new: collecting what it cannot carry, and placing and collecting one stone."""
 
 from typing import Annotated, NamedTuple
 

@@ -54,7 +54,7 @@ ACHIEVEMENT = {name: number for number, name in enumerate(ACHIEVEMENTS)}
 
 
 class Collecting(NamedTuple):
-    """What `do` gives in front of a material."""
+    """The result of `do` in front of a material."""
 
     item: int | None  # None: a drink
     tool: int | None  # needed in the inventory

@@ -51,7 +51,7 @@ class SavedGame(Struct, forbid_unknown_fields=True):
     # In the order of entering, with their creatures as numbers of things:
     chunks: Annotated[list[tuple[int, list[int]]], Meta(max_length=MAX_SIZE)]
     players: Annotated[list[Player], Meta(max_length=MAX_PLAYERS_EVER)]
-    # What each of them has seen of the land; none in older saves:
+    # The parts of the land that each of them has seen; none in older saves:
     seen: Annotated[list[SavedMap], Meta(max_length=MAX_PLAYERS_EVER)] = []
 
 
@@ -139,7 +139,7 @@ def _seat(land: Land, player: Player, number: int) -> None:
 
 
 def _can_be_told(player: Player) -> bool:
-    """Whether the last step of a player makes sense: the reasons of a failure have no declared form."""
+    """True if the last step of a player can be told: the reasons of a failure have no declared form."""
     try:
         events_text(player)
     except (IndexError, KeyError, TypeError, ValueError):

@@ -48,7 +48,7 @@ Goals = Literal["own", "shared", "rival"]
 
 
 class SavedSharedGame(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """What a save has beside the game."""
+    """The contents of a save."""
 
     game: saves.SavedGame
     chosen: dict[SeatId, int | Trade]
@@ -356,7 +356,7 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
         return None
 
     def scene(self, eye: Eye) -> Mapping[str, Any]:
-        # What somebody has unlocked is public: the scoreboard says it of each player.
+        # Unlocked achievements are public: the scoreboard shows them for each player.
         goals = {"mode": self.goals_mode, "unlocked": [ACHIEVEMENTS[number] for number in self.unlocked]}
         if eye.seat is not None and eye.sees != "public":
             return player_layers(self.game, self._player(eye.seat)) | {"goals": goals}

@@ -28,7 +28,7 @@ class Landscape(NamedTuple):
 
     materials: Any  # without ore and trees
     tunnels: Any
-    # Where draws decide whether there is one:
+    # The cells where draws decide whether there is one:
     tree: Any
     coal: Any
     iron: Any
@@ -75,7 +75,7 @@ class _Fields:
         return self.tables.xp.reshape(total, (-1,))
 
     def above(self, limit: float, z: int, size: int, where: Any, scale_x: float = 1, scale_y: float = 1) -> Any:
-        """Where the noise exceeds the limit; computed only in the given cells."""
+        """The cells in which the noise exceeds the limit; computed only in the given cells."""
         field = self.tables.field(z, size, scale_x, scale_y)
         cells = self.tables.xp.nonzero(where)[0]
         found = self.tables.xp.zeros_like(where)

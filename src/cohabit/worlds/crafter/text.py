@@ -37,7 +37,7 @@ _OFFSETS = tuple(offset(x, y) for x, y in _CELLS)
 
 
 def view_text(status: dict[str, Any]) -> str:
-    """What is in the view: a map, what one faces, then things and materials with their nearest cells and the number of
+    """The view as text: a map, the cell in front, then things and materials with their nearest cells and the number of
     all."""
     near = "".join(by_distance("".join(status["ground"])))
     seen = [f"{name} {offset(x, y)}" for name, x, y in sorted(status["things"], key=distance)]
@@ -94,7 +94,7 @@ def vitals_text(status: dict[str, Any]) -> str:
 
 
 def inventory_text(inventory: dict[str, int]) -> str:
-    """What one has: materials with their amounts, then the kinds of tools."""
+    """The inventory as text: materials with their amounts, then the kinds of tools."""
     parts = [f"{inventory[item]} {item}" for item in _CARRIED if item in inventory]
     for tool, items in _TOOLS.items():
         kinds = [kind for item, kind in items if item in inventory]
@@ -104,7 +104,7 @@ def inventory_text(inventory: dict[str, int]) -> str:
 
 
 def time_text(status: dict[str, Any]) -> str:
-    """How light it is, in a word."""
+    """The daylight in a word: day, dusk or night."""
     light = status["daylight"]
     return "day" if light >= 0.75 else "dusk" if light >= 0.5 else "night"
 
@@ -128,7 +128,7 @@ def next_text(done: Sequence[str], inventory: dict[str, int]) -> str:
 
 
 def _needs(done: Sequence[str], inventory: dict[str, int]) -> dict[str, str]:
-    """What is needed for each of the next achievements."""
+    """The missing requirements of each of the next achievements."""
     known = set(done)
     following = [rung for rung in rules.RUNGS if rung.name not in known and known.issuperset(rung.after)]
     return {rung.name: _missing(rung, inventory) for rung in following[:_MAX_RUNGS]}
@@ -179,7 +179,7 @@ def crowd_text(step: int, status: dict[str, Any]) -> str:
 
 # -- what has changed -----------------------------------------------------------------------------------------
 def changes_text(before: dict[str, Any], now: dict[str, Any]) -> str | None:
-    """What is different. None if the player is too far from where it was: the whole text is shorter then."""
+    """The changes as text. None if the player is too far from where it was: the whole text is shorter then."""
     dx, dy = (now["position"][axis] - before["position"][axis] for axis in (0, 1))
     if abs(dx) + abs(dy) > 2:
         return None

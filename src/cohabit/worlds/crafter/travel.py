@@ -1,4 +1,4 @@
-"""What Crafter teaches, which of its items can leave it, and what skills from other worlds give here."""
+"""The skills that Crafter teaches, its items that can leave it, and the bonuses of skills from other worlds."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a player sees: the 9 x 7 cells around it.
+"""The view of a player: the 9 x 7 cells around it.
 
 Cells beyond the edge of the map are there and empty, so a view has the same size everywhere.
 """
@@ -20,7 +20,7 @@ SEEN_LETTERS = Letters(
     LETTERS, {letter: name for letter, name in MATERIAL_OF.items() if name},
     frozenset(material for material, name in enumerate(MATERIALS) if name in ("grass", "sand", "path")),
 )  # fmt: skip
-"""How the map of what a player has seen is drawn; one can go on from where one can walk."""
+"""The letters for the map of the land that a player has seen; one can go on from cells that one can walk on."""
 _ARROWS = {(-1, 0): "arrow left", (1, 0): "arrow right", (0, -1): "arrow up", (0, 1): "arrow down"}
 
 
@@ -30,7 +30,7 @@ class View(NamedTuple):
 
 
 def view_of(land: Land, player: Player) -> View:
-    """What this player sees."""
+    """The view of this player."""
     stride = land.stride
     left, up = VIEW_WIDTH // 2, VIEW_HEIGHT // 2
     first = player.cell - left * stride - up
@@ -67,5 +67,5 @@ def _name(thing: Thing | Player) -> str:
 
 
 def is_in_view(player: Player, other: Player) -> bool:
-    """Whether a player sees another one, or itself."""
+    """True if a player sees another one, or itself."""
     return abs(other.x - player.x) <= VIEW_WIDTH // 2 and abs(other.y - player.y) <= VIEW_HEIGHT // 2

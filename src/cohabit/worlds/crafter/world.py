@@ -32,7 +32,7 @@ Side = Annotated[int, Range(9, saves.MAX_SIZE, "cells per side of the map")]
 
 
 class CrafterWorld(World):
-    """What Crafter for one player and for many have in common."""
+    """The common part of Crafter for one player and for many."""
 
     game: Game
     keys = key_actions()

@@ -1,4 +1,4 @@
-"""What a body does in a step: one function for each action. An action that cannot be done changes nothing."""
+"""The actions of bodies in a step: one function for each. An action that cannot be done changes nothing."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,7 +20,7 @@ CROUCHES = "you are crouching; stand up first (`stance`)"
 FIXTURES = (
     "altar", "bed", "workbench", "furnace", "anvil", "campfire", "bush", "locker", "console", "teleporter"
 )  # fmt: skip
-"""What a body can interact with. The first of them that is near is used."""
+"""The fixtures that a body can interact with. The first of them that is near is used."""
 _SIDES = {"left": -1, "right": 1, "up": 0, "": 0}
 
 

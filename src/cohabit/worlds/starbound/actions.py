@@ -202,7 +202,7 @@ class PlanetActions(EmbodiedWorld):
         ]
 
     def _now(self, body: Body, recipe: Recipe) -> str:
-        """Whether a body can make this, and if not, why; without what the recipe needs, which stands beside it."""
+        """"craftable", or the reason why a body cannot make this, without the recipe's needs, which stand beside it."""
         return shortage(body, recipe) or why_not_craft(self.game, body, recipe) or "craftable"
 
     @query(listed=False)

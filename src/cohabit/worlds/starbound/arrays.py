@@ -1,4 +1,4 @@
-"""What a body knows as numbers, for learners: the tiles and things in view, and its own state."""
+"""The view of a body as numbers, for learners: the tiles and things in view, and its own state."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -21,7 +21,7 @@ class Failed(Exception):
 
 
 class Fate(Struct, forbid_unknown_fields=True):
-    """How a body died."""
+    """The circumstances of a body's death."""
 
     cause: str
     killer: str | None
@@ -77,7 +77,7 @@ class Body(Struct, forbid_unknown_fields=True):
 
     @property
     def here(self) -> bool:
-        """Whether it is in the world, awake or asleep, and alive."""
+        """True if it is in the world, awake or asleep, and alive."""
         return self.fate is None and self.presence in ("awake", "dormant")
 
     @property
@@ -133,6 +133,6 @@ class Body(Struct, forbid_unknown_fields=True):
         return "armor" in self.equipment and hazard in ITEM[self.equipment["armor"]].protects
 
     def tell(self, text: str, kind: EventType = "info") -> None:
-        """What just happened to it. Only the last few are kept."""
+        """Add an event to the body's list. Only the last few are kept."""
         self.events.append((kind, text))
         del self.events[:-MAX_EVENTS]

@@ -141,9 +141,8 @@ def place(game: Game, body: Body, item: str, direction: str) -> None:
 
 
 def built(body: Body) -> int:
-    """How many things a body has built: what it has placed less what it has taken down, as far as it has gathered or
-    made as many itself. So one lump of dirt counts once, wherever it is placed again, and what was handed over does not
-    count."""
+    """The number of things that a body has built: those placed less those taken down, as far as it has gathered or made
+    as many itself. So one lump of dirt counts once, wherever it is placed again, and items from others do not count."""
     total = 0
     for deed, times in body.tally.items():
         kind, _, item = deed.partition(":")

@@ -1,4 +1,4 @@
-"""What a body can choose to do in a step, with its arguments."""
+"""The choices of a body in a step, with their arguments."""
 
 from typing import Any, Literal, get_args
 
@@ -24,7 +24,7 @@ MAX_COUNT = 99
 
 
 class Choice(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a body does in the next step."""
+    """The choice of a body for the next step."""
 
     name: str
     args: dict[str, Any] = {}
@@ -60,7 +60,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 def is_valid(choice: Choice) -> bool:
-    """Whether the engine can carry this out, or say why not."""
+    """True if the engine can carry this out, or give the reason why not."""
     known = ARGUMENTS.get(choice.name)
     if known is None or choice.args.keys() != known.keys():
         return False

@@ -14,7 +14,7 @@ def needs_text(recipe: Recipe) -> str:
 
 
 def shortage(body: Body, recipe: Recipe) -> str:
-    """How much a body has of what it has too little of; empty if it has enough of everything."""
+    """The amounts that a body has of ingredients that are too few; empty if it has enough of all."""
     too_few = [item for item, count in recipe.needs.items() if body.items.get(item, 0) < count]
     return f"you have {', '.join(f'{body.items.get(item, 0)} {item}' for item in too_few)}" if too_few else ""
 
@@ -31,7 +31,7 @@ def why_not_craft(game: Game, body: Body, recipe: Recipe) -> str | None:
 
 
 def craftable(game: Game, body: Body) -> list[Recipe]:
-    """What a body can make here and now."""
+    """The recipes that a body can make here and now."""
     has = body.items
     affordable = [r for r in RECIPES if all(has.get(item, 0) >= count for item, count in r.needs.items())]
     return [recipe for recipe in affordable if why_not_craft(game, body, recipe) is None]
@@ -52,7 +52,7 @@ def craft(game: Game, body: Body, item: str) -> None:
 
 
 def _is_better(body: Body, item: Item) -> bool:
-    """Whether it should be worn at once: the slot is empty, or it is better than what is in it."""
+    """True if it should be worn at once: the slot is empty, or it is better than the item in it."""
     if item.slot is None:
         return False
     worn = ITEM[body.equipment[item.slot]] if item.slot in body.equipment else None

@@ -1,4 +1,4 @@
-"""What creatures do: they appear near bodies, wander, flee, hunt and bite. Far from all bodies they do nothing.
+"""The moves of creatures: they appear near bodies, wander, flee, hunt and bite. Far from all bodies they do nothing.
 
 Bodies and creatures are sorted into sections of a planet, so that the cost of a step grows with their number, not with
 its square.

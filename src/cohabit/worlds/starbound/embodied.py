@@ -30,7 +30,7 @@ JUST_NOW = 2  # steps after a blow in which a body cannot be left, so that leavi
 
 
 class PlanetBodies(PlanetActions):
-    """What the contract of worlds with bodies asks for."""
+    """The methods of the contract of worlds with bodies."""
 
     travel = TRAVEL
     stances = ("standing", "crouching")
@@ -71,7 +71,7 @@ class PlanetBodies(PlanetActions):
         return Seat(body.seat, body.name)
 
     def _land(self, body: Body, spawn: str) -> None:
-        """Where a new body appears: at the landing site, anywhere on the first planet, or on a harder one."""
+        """Place a new body: at the landing site, anywhere on the first planet, or on a harder one."""
         if spawn == "random":
             first = Stream(self.game.seed, f"spawn {body.number}").below(WIDTH)
             body.x, body.y = landing_site(self.game.land_of(body), body.number, first)
@@ -199,7 +199,7 @@ class PlanetBodies(PlanetActions):
         return Outcome(f"You look {where}.")
 
     def _seen(self, body: Body, target: str) -> tuple[int, str]:
-        """How far to the right the nearest thing or tile of this name is, and how to say that one looks at it."""
+        """The distance to the right of the nearest thing or tile of this name, and a phrase for looking at it."""
         view = view_of(self.game, body)
         for thing in view.things:
             if target in (thing.name, thing.name.removeprefix("player ")):
@@ -251,7 +251,7 @@ def _stance(land: Land, body: Body) -> str:
 
 
 def _injuries(land: Land, body: Body) -> tuple[str, ...]:
-    """What is wrong with a living body."""
+    """The injuries of a living body; none if it is dead."""
     found = {
         "badly wounded": body.health <= body.max_health // 4,
         "wounded": body.max_health // 4 < body.health <= body.max_health // 2,

@@ -1,4 +1,4 @@
-"""What nature does to a body in a step: gravity, liquids, cold and heat, hunger, breath; and plants that grow again."""
+"""The effects of nature on a body in a step: gravity, liquids, temperature, hunger, breath; and plants that regrow."""
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def _weather(game: Game, land: Land, kind: PlanetKind, body: Body) -> None:
 
 
 def is_submerged(land: Land, body: Body) -> bool:
-    """Whether a body cannot breathe: it is in a liquid, and there is no air above."""
+    """True if a body cannot breathe: it is in a liquid, and there is no air above."""
     above = land.at(body.x, body.y - 1)
     return land.at(body.x, body.y) in LIQUIDS and (above in LIQUIDS or not OPEN[above])
 
@@ -120,7 +120,7 @@ def _regrow_tree(land: Land, x: int, base: int) -> None:
 
 
 def fills(land: Land, x: int, y: int) -> int:
-    """What fills a tile that was dug: a liquid above or beside it flows in."""
+    """The content of a tile that was dug: a liquid above or beside it flows in."""
     for tile in (land.at(x, y - 1), land.at(x - 1, y), land.at(x + 1, y)):
         if tile in (WATER, LAVA, ACID):
             return tile

@@ -68,7 +68,7 @@ def has_bed(game: Game, body: Body) -> bool:
 
 
 def respawn_options(game: Game, body: Body) -> tuple[RespawnOption, ...]:
-    """How a dead body can come back."""
+    """The options of a dead body to come back."""
     options = [
         RespawnOption("ship", "spawn_point", "your ship", None, ["debuff"], "Wake up aboard, weak and hungry."),
     ]

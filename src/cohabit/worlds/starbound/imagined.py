@@ -1,4 +1,4 @@
-"""What a body does not know of the planets, drawn again.
+"""Redraws the parts of the planets that a body does not know.
 
 Planets that it has never seen are made from another seed. On the others, columns that it has not been near look like
 other columns of the planet, and rock that no open space has ever touched is other rock; only the line of the surface
@@ -22,7 +22,7 @@ from cohabit.worlds.starbound.terrain import make_terrain
 from cohabit.worlds.starbound.tiles import AIR, ALTAR, LIQUIDS, OPEN, SOLID, TILES
 
 CARRIED = ("wood", "stone", "dirt", "coal", "iron", "cooked_meat", "torch")
-"""What a body may carry that nobody sees."""
+"""Items that a redrawn body may carry unseen."""
 LOWEST_VITAL = 30
 BEDROCK_ROWS = 2
 _ROCK = np.array([SOLID[i] and not OPEN[i] and not t.light and not t.warm and i != ALTAR for i, t in enumerate(TILES)])
@@ -51,7 +51,7 @@ def resample(game: Game, chosen: dict[str, Choice], body: Body | None, stream: S
 
 
 def _is_known(body: Body | None, seen: Sequence[tuple[str, int, int]], name: str, x: int, y: int) -> bool:
-    """Whether the body sees or hears this."""
+    """True if the body sees or hears this."""
     if body is None:
         return False
     dx, dy = across(body.x, x), y - body.y
@@ -147,7 +147,7 @@ def _moved(land: Land, creature: Creature, body: Body | None, stream: Stream) ->
 def _redraw_body(
     game: Game, other: Body, body: Body | None, seen: Sequence[tuple[str, int, int]], stream: Stream
 ) -> None:
-    """What nobody is told of a body: how it is, what it has, and where it is."""
+    """Redraw the hidden parts of a body: its state, its items, and its position."""
     land = game.land_of(other)
     here = body if body is not None and body.place == other.place != SHIP else None
     worn = dict(other.equipment)

@@ -33,7 +33,7 @@ class Item(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 class Recipe(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """How an item is made. ``station``: the tile that must be near; empty: by hand."""
+    """The recipe of an item. ``station``: the tile that must be near; empty: by hand."""
 
     item: str
     needs: dict[str, int]
@@ -65,5 +65,5 @@ def stations_of(recipe: Recipe) -> tuple[str, ...]:
 
 
 def limit(item: str) -> int:
-    """How many of an item a body can carry."""
+    """The number of an item that a body can carry."""
     return MAX_PIXELS if item == PIXELS else MAX_STACK

@@ -73,12 +73,12 @@ class Land:
         return OPEN[self.at(x, y)] and y >= 0
 
     def is_supported(self, x: int, y: int) -> bool:
-        """Whether a body there does not fall: it stands, swims or climbs."""
+        """True if a body there does not fall: it stands, swims or climbs."""
         here = self.at(x, y)
         return SUPPORTS[self.at(x, y + 1)] or here == LADDER or here in LIQUIDS
 
     def under_sky(self, x: int, y: int) -> bool:
-        """Whether this is on or above the surface, not in a cave."""
+        """True if this is on or above the surface, not in a cave."""
         return self.kind is not None and y <= self.surface[x % WIDTH]
 
     def top(self, x: int) -> int:
@@ -138,7 +138,7 @@ def across(one: int, other: int) -> int:
 
 
 def landing_site(land: Land, number: int, first: int | None = None) -> tuple[int, int]:
-    """Where a body lands: each has its own column near the site, or the next one that is still level ground."""
+    """The cell where a body lands: each has its own column near the site, or the next one that is level ground."""
     if first is None:
         first = (LANDING + (number * 5 % 9) - 4) % WIDTH
     for away in range(WIDTH):

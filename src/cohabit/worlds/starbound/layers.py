@@ -1,5 +1,5 @@
-"""What the front end draws besides the view: pictures and rules, which never change, and what a body knows of light,
-figures and prices."""
+"""The layers of the front end besides the view: pictures and rules, which never change, and the light, figures and
+prices that a body knows."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -96,12 +96,12 @@ def _rules() -> Layers:
 
 
 def shared_layers() -> Layers:
-    """What everybody may see."""
+    """The layers for everybody: pictures and rules."""
     return {"sprites": sprite_sheet(), "rules": _rules()}
 
 
 def body_layers(game: Game, body: Body) -> Layers:
-    """What this body sees, and what it can do now."""
+    """The layers for this body: the shared ones, the light and figures it sees, its actions and its ship."""
     names = {thing.name for thing in view_of(game, body).things}
     fares = {name: fuel_between(body.orbit, name) for name in PLANET_NAMES if name != body.orbit}
     return {
@@ -118,7 +118,7 @@ def body_layers(game: Game, body: Body) -> Layers:
 
 
 def everything_layers(game: Game, bodies: Iterable[Body]) -> Layers:
-    """What those see who see everything: all planets that somebody has visited, in bands."""
+    """The layers for those who see everything: all planets that somebody has visited, in bands."""
     layers = {**shared_layers(), "figures": _figures(bodies), "skies": {}}
     for name, land in game.lands.items():
         layers["skies"][name] = _sky(game, name)
@@ -136,7 +136,7 @@ def _figures(bodies: Iterable[Body]) -> dict[str, Any]:
 
 
 def _sky(game: Game, name: str) -> list[float]:
-    """How light it is on a planet, and which part of its day has passed."""
+    """The daylight on a planet, and the part of its day that has passed."""
     planet, step = PLANET[name], game.step_number
     return [round(daylight(planet, step), 2), round(step % planet.day / planet.day, 3)]
 

@@ -1,4 +1,4 @@
-"""Which actions make sense now, which are impossible and why, and the numbers of actions for training.
+"""The actions that are possible now, the reasons why others are not, and the numbers of actions for training.
 
 The reasons tell only what the body sees and has.
 """
@@ -89,7 +89,7 @@ def sensible(game: Game, body: Body) -> list[Action]:
 
 # -- what is impossible ----------------------------------------------------------------------------------
 class Situation(Struct, frozen=True):
-    """What the reasons depend on."""
+    """The facts that the reasons depend on."""
 
     game: Game
     body: Body
@@ -101,7 +101,7 @@ class Situation(Struct, frozen=True):
         return self.body.place == SHIP
 
     def is_near(self, *names: str, reach: int) -> bool:
-        """Whether the body sees a thing or a tile of one of these names within reach."""
+        """True if the body sees a thing or a tile of one of these names within reach."""
         high, wide = len(self.view.rows) // 2, len(self.view.rows[0]) // 2
         rows = self.view.rows[high - reach : high + reach + 1]
         letters = "".join(row[wide - reach : wide + reach + 1] for row in rows)
@@ -144,7 +144,7 @@ def _fight(energy: int, also_players: bool) -> Callable[[Situation], str | None]
 
 
 def _carries(fits: Callable[[str], object], otherwise: str) -> Callable[[Situation], str | None]:
-    """What can be done only with an item."""
+    """A check that the body carries an item that fits."""
 
     def why_not(now: Situation) -> str | None:
         if not now.body.items:
@@ -175,7 +175,7 @@ def _craft(now: Situation) -> str | None:
 
 
 def _aboard(has: Callable[[Body], object], otherwise: str) -> Callable[[Situation], str | None]:
-    """What can be done only aboard, and only with something."""
+    """A check that the body is aboard and has something."""
 
     def why_not(now: Situation) -> str | None:
         if not now.aboard:

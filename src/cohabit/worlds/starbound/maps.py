@@ -1,4 +1,4 @@
-"""What each body has seen of each planet."""
+"""The parts of each planet that each body has seen."""
 
 from typing import Final
 
@@ -56,7 +56,7 @@ def forget(game: Game, body: Body) -> None:
 
 
 def map_of(game: Game, body: Body, planet: str) -> ExploredMap:
-    """What a body has seen of a planet; "": of the one where it or its ship is."""
+    """The parts of a planet that a body has seen; "": the planet where it or its ship is."""
     if planet and planet not in PLANET:
         raise GameRejected(f"planets: {', '.join(PLANET_NAMES)}")
     place = planet or (body.orbit if body.place == SHIP else body.place)

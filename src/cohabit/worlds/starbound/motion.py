@@ -1,4 +1,4 @@
-"""How bodies and creatures move: walking, climbing, jumping, swimming and falling."""
+"""The motion of bodies and creatures: walking, climbing, jumping, swimming and falling."""
 
 from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.land import Creature, Land
@@ -53,7 +53,7 @@ def beside(land: Land, body: Body, way: int) -> str:
 
 
 def can_climb(land: Land, body: Body, way: int) -> bool:
-    """Whether there is a ladder, a liquid or, below, a platform that leads one tile up or down."""
+    """True if there is a ladder, a liquid or, below, a platform that leads one tile up or down."""
     here, target = land.at(body.x, body.y), land.at(body.x, body.y + way)
     swims = here in LIQUIDS
     if way < 0 and not (here == LADDER or swims):

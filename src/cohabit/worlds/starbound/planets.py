@@ -76,7 +76,7 @@ NIGHT_FACTOR = 1.5  # of the damage of hostile creatures
 
 
 def daylight(planet: PlanetKind, step: int) -> float:
-    """How light it is, from 0 to 1. A day begins at sunrise; its last two fifths are night."""
+    """The daylight, from 0 to 1. A day begins at sunrise; its last two fifths are night."""
     part = step % planet.day / planet.day
     if part < 0.55:
         return 1.0

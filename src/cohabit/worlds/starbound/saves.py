@@ -29,7 +29,7 @@ Seed = Annotated[str, Meta(pattern="^-?[0-9a-f]+$", max_length=40)]
 
 
 class SavedLand(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """What has changed on a planet: cells with their tiles, in the order of the first change."""
+    """The changes of a planet: cells with their tiles, in the order of the first change."""
 
     name: str
     cells: Annotated[list[int], Meta(max_length=CELLS)]
@@ -42,7 +42,7 @@ class SavedLand(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class SavedView(Struct, array_like=True, forbid_unknown_fields=True):
-    """What a body has seen of a planet."""
+    """The part of a planet that a body has seen."""
 
     body: int
     planet: str

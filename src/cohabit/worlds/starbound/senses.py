@@ -1,4 +1,4 @@
-"""What a body sees and hears.
+"""The sight and hearing of bodies.
 
 It sees open space around it that is lit and not behind walls, and the walls of that space. It hears creatures and
 players near it that it does not see; those who crouch or sleep are silent.
@@ -41,12 +41,12 @@ class View(Struct, frozen=True):
 
 
 def sight(body: Body) -> tuple[int, int]:
-    """How far a body sees to a side, and up and down."""
+    """The number of tiles that a body sees to a side, and up and down."""
     return SIGHT_ACROSS + body.scanner, SIGHT_DOWN + body.scanner // 3
 
 
 def sees_roof(land: Land, body: Body) -> bool:
-    """Whether a body sees something solid above itself. It sees what is straight above it also in the dark."""
+    """True if a body sees something solid above itself. It sees the tiles straight above it also in the dark."""
     high = sight(body)[1]
     return any(SOLID[land.at(body.x, y)] for y in range(body.y - high, body.y))
 

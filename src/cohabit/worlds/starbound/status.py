@@ -1,4 +1,4 @@
-"""What a body knows, as data for programs and as an observation."""
+"""The state and the view of a body, as data for programs and as an observation."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ FAILED: Final = re.compile(r"\w+ failed: ")  # what `acting.act` tells a body
 
 
 def status_of(game: Game, body: Body, has_chosen: bool = False) -> dict[str, Any]:
-    """What a player knows.
+    """The state and the view of a body, as data.
 
     ``map`` has the rows of the view from top to bottom, with a letter for each tile (``tiles.NAME_OF_LETTER``) and a
     space where nothing is seen; the body is in the middle. ``things`` are [name, x, y, state, health] with offsets
@@ -65,13 +65,13 @@ def status_of(game: Game, body: Body, has_chosen: bool = False) -> dict[str, Any
 
 
 def events_of(body: Body, has_chosen: bool) -> list[tuple[EventType, str]]:
-    """What happened to a body in the last step. Who has chosen its next action would take the failure of the last one
-    for that."""
+    """The events of a body's last step, without the failure of its action once it has chosen the next one: it would
+    take the failure for that of the new choice."""
     return [event for event in body.events if not (has_chosen and FAILED.match(event[1]))]
 
 
 def observation_of(game: Game, body: Body, with_text: bool = True, *, has_chosen: bool = False) -> Observation:
-    """What a player perceives. ``has_chosen``: its action of the step that comes next."""
+    """The observation of a player. ``has_chosen``: it has chosen its action of the next step."""
     status = status_of(game, body, has_chosen)
     land = game.land_of(body)
     return Observation(
@@ -118,7 +118,7 @@ def _effects(body: Body, status: dict[str, Any]) -> list[Effect]:
 
 
 def crowd_observation(game: Game, bodies: Sequence[Body], everything: bool) -> Observation:
-    """What somebody without a seat sees: who is there and how far they are; those who see all see more."""
+    """The observation of somebody without a seat: the players and their progress, with more if ``everything``."""
     rows = []
     for body in bodies:
         row: dict[str, Any] = {

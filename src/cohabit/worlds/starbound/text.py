@@ -44,7 +44,7 @@ def map_rows(status: dict[str, Any]) -> list[str]:
 
 
 def legend(status: dict[str, Any]) -> str:
-    """What the letters of this map mean: only those that it shows."""
+    """The meanings of the letters of this map: only those that it shows."""
     used = sorted(set("".join(status["map"])) - {" "}, key=list(NAME_OF_LETTER).index)
     parts = [f"{letter} {NAME_OF_LETTER[letter]}" for letter in used if NAME_OF_LETTER[letter] not in _PLAIN]
     return ", ".join(parts)
@@ -134,7 +134,7 @@ def crowd_text(step: int, status: dict[str, Any]) -> str:
 
 # -- what has changed ------------------------------------------------------------------------------------
 def changes_text(before: dict[str, Any], now: dict[str, Any]) -> str | None:
-    """What is different; None if the whole text is better."""
+    """The changes as text; None if the whole text is better."""
     if not (before["alive"] and now["alive"]) or before["place"] != now["place"]:
         return None
     if len(before["map"]) != len(now["map"]) or before["max_health"] != now["max_health"]:

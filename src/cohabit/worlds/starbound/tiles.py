@@ -1,4 +1,4 @@
-"""What the land is made of: every tile, what it takes to dig it, and what it gives."""
+"""The tiles of the land, with the tool that each needs and the items that it gives."""
 
 from msgspec import Struct
 

@@ -1,4 +1,4 @@
-"""What the planets teach, which of their items can leave them, and what skills from other worlds give here."""
+"""The skills that the planets teach, their items that can leave them, and the bonuses of skills from other worlds."""
 
 from cohabit.model.table_files import read_table
 from cohabit.model.travel import Travel

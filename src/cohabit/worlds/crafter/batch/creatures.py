@@ -1,4 +1,4 @@
-"""What cows, zombies, skeletons, arrows and plants do in a step.
+"""The moves of cows, zombies, skeletons, arrows and plants in a step.
 
 Where a creature wants to go depends only on itself, the player and its draws, so that is computed for all creatures of
 all games at once. Whether it gets there depends on those that act before it. So moves are made in rounds: the first
@@ -88,7 +88,7 @@ class _Active:
                 arrows,
                 ((target & THING_BITS) == _PLAYER) | (target == rules.TABLE) | (target == rules.FURNACE),
             )
-        # What appears in this step acts from the next one on.
+        # Things that appear in this step act from the next one on.
         appeared = games.chunk_since[self.index] == games.step[self.game]
         plants = games.library.where((self.kind == rules.PLANT) & ~appeared)
         put(self.part, plants, _GROWS)

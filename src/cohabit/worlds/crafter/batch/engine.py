@@ -21,7 +21,7 @@ LENGTH = 10_000
 
 
 class Step(Struct, frozen=True):
-    """What a step did, one entry per game."""
+    """The results of a step, one entry per game."""
 
     rewards: Array  # a tenth of the change in health, and one for anything unlocked
     dead: Array
@@ -30,7 +30,7 @@ class Step(Struct, frozen=True):
 
 
 class Observation(Struct, frozen=True):
-    """What the players know, one row per game."""
+    """The observations of the players, one row per game."""
 
     view: Array  # games x 7 x 9 numbers of ``rules.NAMES``: rows from top to bottom, the player in the middle
     vitals: Array  # games x (health, food, drink, energy)
@@ -129,7 +129,7 @@ class CrafterBatch:
         return Step(rewards, dead, over, unlocked)
 
     def observe(self) -> Observation:
-        """What the players know now."""
+        """Return the current observations of the players."""
         games, xp = self.games, self.games.xp
         tables = games.tables
         centre = games.numbers * tables.cells + games.player_cell
@@ -145,7 +145,7 @@ class CrafterBatch:
         )
 
     def symbols(self) -> Array:
-        """What the players know as one row of small numbers each, as ``arrays.symbols`` has it for a scalar game."""
+        """The current observations as one row of small numbers each, as ``arrays.symbols`` has it for a scalar game."""
         from cohabit.worlds.crafter.arrays import LIGHT_LEVELS  # that module also draws pictures
 
         games, xp = self.games, self.games.xp

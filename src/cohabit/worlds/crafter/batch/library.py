@@ -76,7 +76,7 @@ class Library:
         return table[byte] if self.xp is np else table[self.xp.astype(byte, self.xp.int64)]
 
     def counts(self, keys: Array, size: int) -> Array:
-        """How often each number below ``size`` is among the keys."""
+        """The number of times that each number below ``size`` is among the keys."""
         if not keys.shape[0]:
             return self.zeros(size, self.xp.int64)
         if self._has_bincount:

@@ -1,4 +1,4 @@
-"""What the players do in a step: walk, strike, collect, place, make, and live."""
+"""The actions of the players in a step: walk, strike, collect, place, make, and live."""
 
 from cohabit.worlds.crafter import draws as purpose
 from cohabit.worlds.crafter import rules

@@ -24,7 +24,7 @@ def standing(kind: int) -> int:
 
 
 class Tables(Struct, frozen=True):
-    """What all games of one size share."""
+    """The constants that all games of one size share."""
 
     width: int
     height: int

@@ -22,7 +22,7 @@ _SPACES = {
     "sleeping": spaces.Box(0, 1, (), np.uint8),
     "achievements": spaces.MultiBinary(len(rules.ACHIEVEMENTS)),
 }
-"""What a player knows, named as in ``Observation``. Achievements are those unlocked so far."""
+"""The observation of a player, with the names of ``Observation``. Achievements are those unlocked so far."""
 _SYMBOLS_SPACE = spaces.Box(0, array_forms()[SYMBOLS].high, array_forms()[SYMBOLS].shape, np.uint8)
 PARTS = "parts"
 Dict = dict[str, Any]

@@ -1,4 +1,4 @@
-"""What stands on the ground: trees, ore, tables and furnaces."""
+"""The fixtures on the ground: trees, ore, tables and furnaces."""
 
 from functools import cache, partial
 
@@ -59,5 +59,5 @@ WITH_FIXTURE = frozenset(FIXTURES)
 
 @cache
 def fixture(material: int, size: int) -> Image.Image:
-    """What stands on the ground of a material, with transparent surroundings."""
+    """The picture of the fixture on the ground of a material, with transparent surroundings."""
     return figure(FIXTURES[material], size, shadow=material == TREE)

@@ -190,7 +190,7 @@ def _variants(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _mask(covered: NDArray[np.bool_], size: int) -> Image.Image:
-    """Where a surface is, with rounded corners, and a part of the row above, whose lip is in the picture."""
+    """The mask of a surface, with rounded corners, and of a part of the row above, whose lip is in the picture."""
     fine = covered.repeat(_FINE, 0).repeat(_FINE, 1).view(np.uint8) * np.uint8(255)
     smooth = Image.fromarray(fine).filter(ImageFilter.BoxBlur(2)).filter(ImageFilter.BoxBlur(1))
     edge = _MARGIN * _FINE

@@ -112,7 +112,7 @@ def time_of(game: Game) -> str:
 
 
 def condition(player: Player) -> str:
-    """What to say of a player besides the numbers."""
+    """The state of a player besides the numbers: dead, left, asleep, or empty."""
     if not player.alive:
         return "dead"
     if player.removed:

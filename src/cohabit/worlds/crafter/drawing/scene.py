@@ -24,7 +24,7 @@ _MIDDLE = (VIEW_WIDTH // 2, VIEW_HEIGHT // 2)
 
 
 def player_scene(game: Game, player: Player) -> bytes:
-    """What this player sees and has, as a PNG."""
+    """The view of this player and its inventory, as a PNG."""
     image = Image.new("RGB", SIZE, panel.PAPER)
     image.paste(_view(game, player), (GAP, GAP), _rounded(VIEW, 10))
     below = GAP + VIEW[1]
@@ -125,7 +125,7 @@ def _slot(size: panel.Place) -> Image.Image:
 
 
 def _draw_panel(image: Image.Image, game: Game, player: Player, left: int) -> None:
-    """Who and when, and the achievements."""
+    """Draw the player's name, the time, and the achievements."""
     right, state = left + SIDE, panel.condition(player)
     image.paste(colour_of(player), (left, GAP + 2, left + 5, GAP + 40))
     panel.write(image, (left + 14, GAP - 2), panel.fitted(panel.name_of(player), 20, SIDE - 80), 20)

@@ -25,7 +25,7 @@ _INVENTORY = rules.VITALS + rules.ITEMS
 
 
 def stock_picture(game: Game, player: Player, size: tuple[int, int] = (64, 64)) -> Pixels:
-    """What the original shows to this player, in rows and columns of red, green and blue. ``size``: width, height."""
+    """The picture of the original for this player: rows and columns of red, green and blue. ``size``: width, height."""
     width, height = size[0] // rules.VIEW_WIDTH, size[1] // (rules.VIEW_HEIGHT + ITEM_ROWS)
     if min(width, height) < SMALLEST:
         raise BadArgs(

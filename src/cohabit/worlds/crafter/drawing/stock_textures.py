@@ -26,7 +26,7 @@ def stock_texture(name: str, width: int, height: int) -> Pixels:
 
 
 def has_textures() -> bool:
-    """Whether the original's package is installed."""
+    """True if the original's package is installed."""
     try:
         _folder()
     except BadArgs:

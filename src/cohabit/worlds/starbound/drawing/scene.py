@@ -23,7 +23,7 @@ Canvas = NDArray[np.int64]
 
 
 def body_scene(game: Game, body: Body) -> bytes:
-    """What this body sees and has, as a PNG."""
+    """The view of this body and its state, as a PNG."""
     view = view_of(game, body)
     land = game.land_of(body)
     wide, high = sight(body)

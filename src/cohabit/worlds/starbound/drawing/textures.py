@@ -39,7 +39,7 @@ def texture(tile: int, variant: int = 0) -> Pixels:
 
 def _mark(kind: Tile, image: NDArray[np.int64], x: NDArray[np.int64], y: NDArray[np.int64], grain: NDArray[np.int64],
           variant: int) -> None:  # fmt: skip
-    """What distinguishes a tile."""
+    """Draw the details that distinguish a kind of tile."""
     name = kind.name
     if kind.solid and kind.marks is not None:
         blobs = noise(x // 3, y // 3, variant + 5) > 150
