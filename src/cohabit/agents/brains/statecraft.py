@@ -47,7 +47,7 @@ class Nation(Scripted):
     reads_text = False
 
     def rule(self, agent_input: Input) -> Answer:
-        """What this nation does without letters. The batch engine plays the same."""
+        """The answer of this nation without letters. The batch engine plays the same."""
         raise NotImplementedError
 
     def act(self, agent_input: Input) -> Answer:
@@ -144,11 +144,11 @@ class Correspondent(Nation):
         return True
 
     def takes(self, letter: Letter) -> bool:
-        """Whether an offer is good enough."""
+        """True if an offer is good enough."""
         return 0 < letter.asks <= letter.offers
 
     def tribute(self, seen: Input, deal: Dealings, name: str) -> int:
-        """What it pays to a nation that threatens it."""
+        """The tribute that it pays to a nation that threatens it."""
         return 0
 
     def act(self, agent_input: Input) -> Answer:
@@ -199,7 +199,7 @@ class Correspondent(Nation):
         }
 
     def _promised(self, seen: Input, deal: Dealings) -> dict[str, int]:
-        """What it has to grant in this turn to keep its word, with what it could not pay in the last one."""
+        """The grants that it owes in this turn to keep its word, with those that it could not pay in the last one."""
         if not self.keeps_word(seen):
             return {}
         promised = deal.word.promised
@@ -207,13 +207,13 @@ class Correspondent(Nation):
         return {name: n for name, n in due.items() if name not in deal.owed and name not in deal.attacked_by}
 
     def _promises_to(self, deal: Dealings, name: str) -> bool:
-        """Whether it pledges the same grant again: to a nation that pays or pledges something, or still may."""
+        """True if it pledges the same grant again: to a nation that pays or pledges something, or still may."""
         letter = deal.letter(name)
         returned = name in deal.received or letter.pledged or self.takes(letter)
         return not letter.threatens and bool(returned or deal.unreturned.get(name, 0) + 1 < self.patience)
 
     def _attacks(self, seen: Input, deal: Dealings, planned: dict[str, int]) -> dict[str, int]:
-        """What its rule plans, without the nations that it pledged not to attack and that did it no harm."""
+        """The attacks that its rule plans, less those on nations that it pledged to spare and that did it no harm."""
         spared = deal.word.spared if self.keeps_word(seen) else []
         attacks = {name: n for name, n in planned.items() if name not in spared or name in deal.attacked_by}
         army = own_army(seen)
@@ -335,7 +335,7 @@ def _share_and_punish(seen: Input, buy: int, enemies: list[str], heading: str) -
 
 
 def _broke_the_peace(seen: Input, name: str, known: list[str]) -> bool:
-    """Whether it attacked a nation that attacked nobody and had not broken the peace in the turn before."""
+    """True if it attacked a nation that attacked nobody and had not broken the peace in the turn before."""
     attacks = attacks_last_turn(seen)
     targets = [target for target, mils in attacks.get(name, {}).items() if mils]
     return any(target not in known and not any(attacks.get(target, {}).values()) for target in targets)
@@ -415,4 +415,4 @@ NATIONS: dict[str, type[Nation]] = {
 }  # fmt: skip
 
 TRAITS = read_table(__file__, dict[str, str])
-"""What a language model with this trait is told about itself."""
+"""The description of each trait for a language model that has it."""

@@ -1,4 +1,4 @@
-"""What a scripted nation of Statecraft reads from its input, and the parts of its answers."""
+"""Reads the input of a scripted nation of Statecraft, and makes the parts of its answers."""
 
 from collections.abc import Mapping
 from typing import Any

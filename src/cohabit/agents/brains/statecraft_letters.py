@@ -16,7 +16,7 @@ _DEMAND = re.compile(r"\b(?:unless|or\s+else|otherwise|if\s+you\s+(?:do\s+not|do
 
 
 class Letter(Struct, frozen=True):
-    """What a letter says."""
+    """The contents of a letter."""
 
     pledged: int = 0  # a grant to the reader in the next turn
     peace: bool = False  # a pledge not to attack the reader
@@ -26,12 +26,12 @@ class Letter(Struct, frozen=True):
 
     @property
     def offers_peace(self) -> bool:
-        """Whether the writer wants to get on with the reader."""
+        """True if the writer pledges or offers something and does not threaten."""
         return bool(self.pledged or self.peace or self.offers) and not self.threatens
 
 
 def read_letters(messages: Sequence[Mapping[str, str]], nations: Sequence[str], me: str) -> dict[str, Letter]:
-    """What each other nation wrote to this one, or to all."""
+    """The letter of each other nation to this one, or to all."""
     texts: dict[str, list[tuple[str, str]]] = {}
     for message in messages:
         if message["from"] != me and message["to"] in (me, "all"):

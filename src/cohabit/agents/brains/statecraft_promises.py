@@ -14,7 +14,7 @@ NEVER = 10**9
 
 
 class Word(Struct, omit_defaults=True):
-    """What a nation remembers from turn to turn, in the last line of its history."""
+    """The memory of a nation from turn to turn, in the last line of its history."""
 
     promised: dict[str, int] = {}  # what it pledged to grant in this turn
     due: dict[str, int] = {}  # what it had to grant in the last turn to keep its word
@@ -29,7 +29,7 @@ class Word(Struct, omit_defaults=True):
 
 
 class Dealings(Struct):
-    """What the letters and the last turn mean to a nation."""
+    """The state of a nation's promises and debts after the letters and the last turn."""
 
     word: Word
     letters: dict[str, Letter]
@@ -48,7 +48,7 @@ class Dealings(Struct):
         return self.letters.get(name, Letter())
 
     def expected(self) -> dict[str, int]:
-        """What the others have promised to grant in this turn."""
+        """The grants that the others have promised for this turn."""
         pledged = {name: letter.pledged for name, letter in self.letters.items() if letter.pledged}
         due = {name: n for name, n in self.word.accepted.items() if n > self.received.get(name, 0)}
         return {name: max(pledged.get(name, 0), due.get(name, 0)) for name in sorted({*pledged, *due})}
@@ -75,7 +75,7 @@ def read_dealings(seen: Input, *, forgives: bool = True) -> Dealings:
 
 
 def _excused(seen: Input, name: str, pledged: int, paid: int, word: Word) -> bool:
-    """Whether a nation had a reason to pay less: its damage, or that this nation had not kept its own word."""
+    """True if a nation had a reason to pay less: its damage, or that this nation had not kept its own word."""
     damage = seen["last_turn"].get("damage", {}).get(name, 0)
     income = len(seen["territories"].get(name, ())) * int(seen["constants"]["c_money_per_territory"])
     could_not_pay = damage > 0 and (pledged > income - damage or (paid > 0 and pledged - paid <= damage))
@@ -83,7 +83,7 @@ def _excused(seen: Input, name: str, pledged: int, paid: int, word: Word) -> boo
 
 
 def _read_word(seen: Input) -> Word:
-    """What it remembers. A history that another player of this seat wrote is ignored."""
+    """The promises that it remembers. A history that another player of this seat wrote is ignored."""
     try:
         return decode_json(str(seen.get("history_summary", "")).rpartition("\n")[2], type=Word)
     except DecodeError:

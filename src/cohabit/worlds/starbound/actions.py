@@ -202,7 +202,7 @@ class PlanetActions(EmbodiedWorld):
         ]
 
     def _now(self, body: Body, recipe: Recipe) -> str:
-        """"craftable", or the reason why a body cannot make this, without the recipe's needs, which stand beside it."""
+        """The reason why a body cannot make this, or "craftable". Leaves out the needs, which stand beside it."""
         return shortage(body, recipe) or why_not_craft(self.game, body, recipe) or "craftable"
 
     @query(listed=False)

@@ -29,7 +29,7 @@ def build_agent_input(
     texts: bool = True,
     legal: LegalCessions | None = None,
 ) -> dict[str, Any]:
-    """What this nation knows before it decides.
+    """The input of this nation for its decision.
 
     ``ratings``: the published means, if the game publishes them. ``texts``: whether it includes the lines of
     ``previous_turn_news`` and ``previous_turn_report``, and ``history_context``. ``legal``: the legal cessions, if they

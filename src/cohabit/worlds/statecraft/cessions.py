@@ -49,7 +49,7 @@ def legal_cessions(state: GameState) -> LegalCessions:
 
 
 def borders_on(graph: Graph | None, owners: Texts, territory: str, nation: str) -> bool:
-    """Whether this nation owns a neighbour of the territory. Without a map every nation counts as adjacent."""
+    """True if this nation owns a neighbour of the territory. Without a map every nation counts as adjacent."""
     return graph is None or nation in [owners.get(neighbour) for neighbour in graph.get(territory, ())]
 
 

@@ -37,7 +37,7 @@ class InvalidValue(Exception):
 
 
 class DropLog:
-    """What was dropped from, or changed in, the answer of one nation."""
+    """The log of the parts of a nation's answer that were dropped or changed."""
 
     def __init__(self, nation: str) -> None:
         self.nation = nation
@@ -68,7 +68,7 @@ class DropLog:
 
 
 class AnswerContext:
-    """What is needed to read the answer of one nation; reused for the next nation."""
+    """The context for reading the answer of one nation; reused for the next nation."""
 
     def __init__(self, state: GameState, lenient: bool) -> None:
         self.state = state
@@ -130,7 +130,7 @@ class AnswerContext:
 
 
 def name_key(name: str) -> str:
-    """What names are compared by."""
+    """The form of a name in which names are compared."""
     return name.strip().casefold()
 
 

@@ -1,4 +1,4 @@
-"""What a viewer does not know of a game, drawn again.
+"""Redraws the parts of a game that a viewer does not know.
 
 The last turn is imagined a second time, with other armies and other orders of the other nations. Whatever the viewer
 may know stays as it is; the rest comes from the imagined turn. So the numbers that are hidden fit together, except
@@ -41,7 +41,7 @@ def imagine(
 
 
 def imagine_ratings(matrix: Flows, viewer: Visibility, stream: Stream) -> Flows:
-    """How nations rate each other: those of the viewer, and others for everybody else. As many as before."""
+    """The ratings between nations: the viewer's own, and random ones for all others, as many as before."""
     return {
         rater: row if rater == viewer.nation else {rated: stream.between(1, 10) for rated in row}
         for rater, row in matrix.items()
@@ -93,7 +93,7 @@ def _merged(real: Ledgers, imagined: Ledgers, viewer: Visibility, open_messages:
 
 
 def _hidden(real: dict[str, Any], imagined: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
-    """What is known of a table by nation, and the rest as it was imagined."""
+    """A table by nation with its known values, and imagined ones for the rest."""
     names = [*real, *(name for name in imagined if name not in real)]
     return {
         name: known[name] if name in known else imagined[name] for name in names if name in known or name in imagined

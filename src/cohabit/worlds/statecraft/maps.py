@@ -19,7 +19,7 @@ SHAPES: dict[str, tuple[Cell, ...]] = {
 }
 """The directions in which a generated map grows, one after the other."""
 DIRECTION_WEIGHT = 5
-"""How much more likely the map grows in its direction than elsewhere."""
+"""The weight of cells in the direction of a growing map; those elsewhere have 1."""
 
 
 def make_map(choice: str | Mapping[str, Iterable[str]], seed: int, size: int, shape: str) -> Graph:
@@ -85,7 +85,7 @@ def distances(graph: Graph, start: str) -> dict[str, int]:
 
 
 def is_connected(graph: Graph, territories: Sequence[str]) -> bool:
-    """Whether these territories are connected without crossing other territories."""
+    """True if these territories are connected without crossing other territories."""
     inside = {name: [n for n in graph[name] if n in territories] for name in territories}
     return not inside or len(distances(inside, territories[0])) == len(inside)
 
@@ -110,7 +110,7 @@ def _next_cell(occupied: Mapping[Cell, str], direction: Cell, stream: Stream) ->
 
 
 def _progress(cell: Cell, direction: Cell) -> int:
-    """How far a cell lies in that direction; the same measure for all four directions."""
+    """The distance of a cell in that direction; the same measure for all four directions."""
     return cell[0] * direction[0] + cell[1] * direction[1]
 
 

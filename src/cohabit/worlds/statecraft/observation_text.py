@@ -163,7 +163,7 @@ def _message(message: dict[str, str]) -> str:
 
 
 def quoted(text: str) -> str:
-    """What a nation wrote, each line marked, so that it cannot be mistaken for something that the world says."""
+    """A nation's own text, each line marked, so that it cannot be mistaken for a statement of the world."""
     return "".join(f"\n  > {one_line(line)}" for line in text.splitlines() or [""])
 
 

@@ -10,7 +10,7 @@ from cohabit.worlds.statecraft.state import Amounts, Flows, TurnResult
 from cohabit.worlds.statecraft.visibility import Visibility
 
 MAX_PAST_TURNS = 60
-"""How many turns are kept, so that a scene does not grow in a long game."""
+"""The number of turns that are kept, so that a scene does not grow in a long game."""
 Promise = tuple[str, str, str, int, bool]
 """author, recipient of the message or ``all``, target, amount (0: not to attack), and whether it was kept"""
 
@@ -29,7 +29,7 @@ class PastTurn(Struct, frozen=True):
 
 
 def past_turn(turn: TurnResult, due: Pledges, keeps_word: Mapping[str, float]) -> PastTurn:
-    """What is kept of a turn that has just ended."""
+    """The record of a turn that has just ended."""
     end, ledgers = turn.end, turn.ledgers
     promises = [
         (author, to, target, amount, is_kept(author, target, amount, ledgers))

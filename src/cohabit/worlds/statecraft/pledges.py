@@ -93,7 +93,7 @@ def pledges_in(sent: Mapping[str, Texts], nations: Sequence[str]) -> Pledges:
 
 
 def pledge_notes(author: str, texts: Texts, nations: Sequence[str]) -> list[str]:
-    """What the author of messages is told about the pledges in them: those that count, and those that do not."""
+    """The notes for the author of messages about the pledges in them: those that count, and those that do not."""
     counted = [
         pledge for pledges in pledges_in({author: texts}, nations).get(author, {}).values() for pledge in pledges
     ]
@@ -116,7 +116,7 @@ def _listed(items: Sequence[str]) -> str:
 
 
 def pledge_news(pledges: Pledges, due: Ledgers, visibility: Visibility, *, open_messages: bool = False) -> list[str]:
-    """Which pledges of the turn before were kept: those that reached this viewer, of nations whose acts it knows."""
+    """The outcomes of the last turn's pledges that reached this viewer, of nations whose acts it knows."""
     known = visibility.by_sender(pledges, open_messages=open_messages)
     given = {
         (author, target, amount)
@@ -138,11 +138,11 @@ def _outcome(author: str, target: str, amount: int, due: Ledgers) -> str:
 
 
 def is_kept(author: str, target: str, amount: int, due: Ledgers) -> bool:
-    """Whether a pledge was kept in the turn that it is about."""
+    """True if a pledge was kept in the turn that it is about."""
     done = _done(author, target, amount, due)
     return done >= amount if amount else not done
 
 
 def _done(author: str, target: str, amount: int, due: Ledgers) -> int:
-    """What the author granted to the target, or the mils that it sent against it."""
+    """The amount that the author granted to the target, or the mils that it sent against it."""
     return (due.d_grants_paid if amount else due.d_attacks_clamped).get(author, {}).get(target, 0)

@@ -1,4 +1,4 @@
-"""How nations rate each other: two matrices, rater -> rated -> 1 to 10, and their means."""
+"""The ratings of nations by each other: two matrices, rater -> rated -> 1 to 10, and their means."""
 
 from typing import Any
 

@@ -10,7 +10,7 @@ PROBLEMS: dict[Drop, str] = {"dropped": "Not used", "cut": "Too much", "changed"
 
 
 def news(turn: TurnResult, visibility: Visibility) -> list[str]:
-    """What this viewer may know about the turn, one sentence per line. Refused orders are not in it."""
+    """The news of the turn that this viewer may know, one sentence per line. Refused orders are not in it."""
     ledgers = turn.ledgers
     attacks = visibility.flows(ledgers.d_attacks_clamped)
     losses = visibility.armies(ledgers.d_mils_lost_by_attacker)
@@ -59,7 +59,7 @@ def private_report(turn: TurnResult, nation: str, rules: Rules, visibility: Visi
 
 
 def refusals(turn: TurnResult, nation: str) -> list[str]:
-    """What this nation ordered that was dropped, reduced or refused, and why."""
+    """This nation's orders that were dropped, reduced or refused, with the reasons."""
     ledgers = turn.ledgers
     ordered, sent = ledgers.d_global_attacks.get(nation, {}), ledgers.d_attacks_clamped.get(nation, {})
     offered, paid = ledgers.d_money_grants.get(nation, {}), ledgers.d_grants_paid.get(nation, {})

@@ -1,4 +1,4 @@
-"""What the front end draws besides the view: the last turn, and the nation's own orders, as numbers."""
+"""The layers of the front end besides the view: the last turn, and the nation's own orders, as numbers."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def read_orders(state: GameState, nation: str, answer: str, rules: Rules) -> dic
 
 
 def last_turn(turn: TurnResult, missed: list[str], viewer: Visibility) -> dict[str, Any]:
-    """What this viewer knows of the last turn, and how its own money was spent."""
+    """The last turn as far as this viewer knows it, and the spending of its own money."""
     ledgers = turn.ledgers
     shown: dict[str, Any] = {
         "turn": turn.end.turn - 1,

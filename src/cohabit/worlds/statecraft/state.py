@@ -14,7 +14,7 @@ Territories = dict[str, list[str]]
 
 
 class GameState(Struct):
-    """What lasts from turn to turn. Money does not: money left at the end of a turn becomes welfare."""
+    """The state that lasts from turn to turn. Money does not: money left at the end of a turn becomes welfare."""
 
     turn: int
     mils: Amounts

@@ -25,7 +25,7 @@ MUCH_MONEY, MUCH_WELFARE = 100, 1000
 
 
 def money_unit(rules: Rules) -> int:
-    """What grants are multiples of: the income of a territory."""
+    """The unit of grants: the income of a territory."""
     return min(max(1, rules.c_money_per_territory), MAX_UNIT)
 
 

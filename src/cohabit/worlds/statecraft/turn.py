@@ -14,7 +14,7 @@ from cohabit.worlds.statecraft.state import Amounts, Answers, DroppedInput, Flow
 
 Summaries = dict[str, list[tuple[int, str]]]
 MAX_SUMMARIES = 64
-"""How many turn summaries the state holds per nation, so that a turn costs the same in a long game."""
+"""The number of turn summaries that the state holds per nation, so that a turn costs the same in a long game."""
 
 
 def run_turn(state: GameState, answers: Answers, rules: Rules) -> TurnResult:

@@ -1,4 +1,4 @@
-"""What a nation may know about the others. This is the only module of this world that hides information.
+"""The facts that a nation may know about the others. This is the only module of this world that hides information.
 
 ==========  =========================================================================================
 full        every army, and everything that happened
@@ -34,7 +34,7 @@ FLOW_LEDGERS = ("d_attacks_clamped", "d_global_attacked", "d_damage_received", "
 
 
 class Visibility(Struct, frozen=True):
-    """What one viewer may see. ``nation`` is None for a viewer without a nation."""
+    """The visibility rules of one viewer. ``nation`` is None for a viewer without a nation."""
 
     nation: str | None
     observability: Observability = "full"
@@ -56,7 +56,7 @@ class Visibility(Struct, frozen=True):
         return {one: to for one, to in found.items() if to}
 
     def knows_dealings(self, one: str, other: str) -> bool:
-        """Whether it knows what two nations do to each other."""
+        """True if it knows what two nations do to each other."""
         return self.observability != "fog" or self.nation in (one, other)
 
     def messages(self, sent: dict[str, Texts], *, open_messages: bool = False) -> list[dict[str, str]]:
@@ -84,7 +84,7 @@ class Visibility(Struct, frozen=True):
         return ledger if name == "d_gross_income" else self.outcomes(ledger)  # income follows from the public map
 
     def by_sender(self, sent: dict[str, dict[str, T]], *, open_messages: bool = False) -> dict[str, dict[str, T]]:
-        """What this viewer knows of messages, by sender and recipient: those that reach it, and its own."""
+        """The messages that this viewer knows, by sender and recipient: those that reach it, and its own."""
         found = {
             sender: {to: text for to, text in texts.items() if self.reads(sender, to, open_messages=open_messages)}
             for sender, texts in sent.items()
@@ -92,7 +92,7 @@ class Visibility(Struct, frozen=True):
         return {sender: texts for sender, texts in found.items() if texts}
 
     def reads(self, sender: str, to: str, *, open_messages: bool = False) -> bool:
-        """Whether a message reaches it, or is its own."""
+        """True if a message reaches it, or is its own."""
         return open_messages or self.nation == sender or to in (BROADCAST, self.nation)
 
     def _own(self, ledger: dict[str, Any]) -> dict[str, Any]:

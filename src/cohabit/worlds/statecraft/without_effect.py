@@ -1,4 +1,4 @@
-"""What a nation is told about its orders when it submits them: what is dropped, cut, or can have no effect."""
+"""The problems of a nation's orders, reported when it submits them: parts dropped, cut, or without effect."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from cohabit.worlds.statecraft.state import Drop, DroppedInput, GameState, Ledge
 from cohabit.worlds.statecraft.turn import carry_out
 
 Problem = tuple[Drop, str, str]
-"""Whether the order is dropped or cut, its field, and the reason."""
+"""The kind of problem (dropped or cut), the field of the order, and the reason."""
 
 
 def check_orders(state: GameState, nation: str, answer: Any, rules: Rules) -> tuple[list[DroppedInput], Texts]:
@@ -29,7 +29,7 @@ def check_orders(state: GameState, nation: str, answer: Any, rules: Rules) -> tu
 
 
 def _has_all_it_needs(state: GameState, nation: str, ledgers: Ledgers, rules: Rules) -> bool:
-    """Whether the nation can certainly do all that it intends, as most do. It saves resolving the turn."""
+    """True if the nation can certainly do all that it intends, as most can. It saves resolving the turn."""
     army, bought = state.mils[nation], ledgers.d_mil_purchase_intent[nation]
     income = len(state.territories.get(nation, ())) * rules.c_money_per_territory
     costs = army * rules.c_mil_upkeep_price + bought * rules.c_mil_purchase_price

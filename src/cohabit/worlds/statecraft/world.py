@@ -65,11 +65,11 @@ AcceptDrops = Annotated[bool, Range(doc="leave out or cut the parts that cannot 
 MAX_ANSWER_CHARS = 100_000
 """Of an answer that is one text. All fields together, as long as they may be, have fewer."""
 MAX_ECHO_CHARS = 2000
-"""How much of its submitted answer is shown to a nation."""
+"""The number of characters of its submitted answer that a nation is shown."""
 TEXT_ONLY_KEYS = ("previous_turn_news", "previous_turn_report", "history_context")
 EMPTY: dict[str, Any] = {}
 DEFAULTS = {field: kind() for field, (_, kind, _) in FIELDS.items()}
-"""What a field that is left out orders. Forms send these values for fields that were not filled in."""
+"""The orders of a field that is left out. Forms send these values for fields that were not filled in."""
 MAX_PROBLEMS_IN_MESSAGE = 10
 
 
@@ -234,7 +234,7 @@ class Statecraft(World):
         return told
 
     def _pledge_news(self, visibility: Visibility, open_messages: bool) -> list[str]:
-        """Which of the pledges for the last turn were kept."""
+        """The outcomes of the pledges for the last turn that this viewer knows."""
         if self.last is None or not self.pledges_due:
             return []
         return pledge_news(self.pledges_due, self.last.ledgers, visibility, open_messages=open_messages)

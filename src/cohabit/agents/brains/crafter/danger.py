@@ -4,7 +4,7 @@ from cohabit.agents.brains.crafter.map import DIRECTIONS, DOWN, LEFT, OPEN, RIGH
 from cohabit.worlds.crafter.rules import LAVA, WATER
 
 NEAR_A_ZOMBIE, IN_THE_LINE_OF_FIRE = 2, 5
-"""What it costs in addition to enter such a cell."""
+"""The added cost of entering such a cell."""
 SHOT = 6
 """Skeletons shoot from this distance or less."""
 FORGET_SKELETON = 60
@@ -56,7 +56,7 @@ def arrow_cells(land: Map, length: int) -> set[int]:
 
 
 def is_in_danger(land: Map) -> bool:
-    """Whether an arrow is going to hit the player."""
+    """True if an arrow is going to hit the player."""
     return land.here in arrow_cells(land, 2)
 
 

@@ -38,7 +38,7 @@ class CrafterExpert(Scripted):
 
 
 def keep_alive(s: Situation) -> Action | None:
-    """What must be done at once."""
+    """The action for an urgent need: sleep on, dodge, fight or finish; None if nothing is urgent."""
     if s.sleeping and s.energy < MOST:
         return Action("sleep", {}, "asleep")
     return _dodge(s) or _fight(s) or _finish(s)

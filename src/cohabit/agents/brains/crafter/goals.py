@@ -1,4 +1,4 @@
-"""What to do next, when nothing is urgent: make, plant, hunt, collect, explore."""
+"""The goals of the expert when nothing is urgent: make, plant, hunt, collect, explore."""
 
 from cohabit.agents.brains.crafter.mining import mine
 from cohabit.agents.brains.crafter.needs import explore

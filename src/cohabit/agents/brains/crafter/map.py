@@ -1,4 +1,4 @@
-"""What the player remembers of the land, and what it sees on it now.
+"""The land as the player remembers it, and the things that it sees there now.
 
 A cell is one number, so its neighbours are at fixed distances: ``cell - 1`` is to the left, ``cell + STRIDE`` below.
 """
@@ -66,11 +66,11 @@ class Map:
         return material in self.cells
 
     def is_free(self, cell: int) -> bool:
-        """Whether one can walk there, and safely."""
+        """True if one can walk there, and safely."""
         return self.cells[cell] in OPEN and cell not in self.things
 
     def is_near(self, material: int, cell: int) -> bool:
-        """Whether the material is near for making: on one of the nine cells around, and never at two of the edges."""
+        """True if the material is near for making: on one of the nine cells around, and never at two of the edges."""
         x, y = point(cell)
         rows = (cell - STRIDE, cell, cell + STRIDE)
         return x > 0 and y > 0 and any(material in self.cells[row - 1 : row + 2] for row in rows)

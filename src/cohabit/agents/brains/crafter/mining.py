@@ -46,5 +46,5 @@ def _tunnel(s: Situation, wanted: frozenset[int], inside: frozenset[int]) -> lis
 
 
 def stays_closed(s: Situation, cell: int, inside: frozenset[int]) -> bool:
-    """Whether the tunnel is still closed when this cell is dug."""
+    """True if the tunnel is still closed when this cell is dug."""
     return all(s.map.cells[beside] not in WATER_IS_OPEN or beside in inside for beside in around(cell))

@@ -11,7 +11,7 @@ from cohabit.worlds.crafter.rules import COW_FOOD, MOST, SAND, WATER
 EVENING = 0.98
 """When it gets darker than this, it sees to it that it does not go into the night thirsty or hungry."""
 CRITICAL, LOW, LOW_IN_THE_EVENING, LOW_WITH_ZOMBIES = 2, 4, 6, 3
-"""How little food or drink makes it hungry or thirsty."""
+"""The amounts of food or drink at which it is hungry or thirsty."""
 LOOK_FOR_WATER = 6
 LOOK_FOR_COWS, LOOK_FOR_COWS_IN_THE_EVENING = 4, 6
 """It looks for water and cows that it does not know of when it has no more than this."""

@@ -1,4 +1,4 @@
-"""Where cows may be: large pieces of grass that were not in view for some time."""
+"""Places where cows may be: large pieces of grass that were not in view for some time."""
 
 from cohabit.agents.brains.crafter.map import BLOCK, MARGIN, STRIDE, UNKNOWN, Map, block, distance
 from cohabit.worlds.crafter.rules import GRASS
@@ -6,7 +6,7 @@ from cohabit.worlds.crafter.rules import GRASS
 FORGET = 150
 """After this many steps there may be cows again."""
 UNKNOWN_HOPE = 0.4
-"""How much of the unknown land is grass."""
+"""The part of the unknown land that is taken for grass."""
 NEAR = 8
 """Added to a distance, so that a large pasture is worth a few steps more."""
 _SIDES = (BLOCK, -BLOCK, BLOCK * STRIDE, -BLOCK * STRIDE)

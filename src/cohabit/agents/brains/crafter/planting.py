@@ -13,7 +13,7 @@ SIDES = 4
 LATE = 0.75
 """When it gets darker than this, it is too late to plant and to fence."""
 SITES = ((1, 8), (2, 15), (3, 20), (4, 40))
-"""How many sides of a place may be open, and what the way to it may cost, one after the other."""
+"""The largest number of open sides of a place and the largest cost of the way to it, tried in this order."""
 SURELY_IN_VIEW = 3  # cells away
 
 

@@ -19,7 +19,7 @@ SEARCHES = (
     (1, 20, True), (4, 20, True),
     (1, 8, False), (2, 15, False), (4, 20, False), (8, 20, False), (2, 60, False),
 )  # fmt: skip
-"""How many walls a room may need, what the way to it may cost, and whether it must have water, one after the other."""
+"""The most walls to build, the largest cost of the way, and if the room must have water; tried in this order."""
 WATER_SEARCHES = 2
 SEARCH_AGAIN = 5
 """Steps after a search without success."""
@@ -29,11 +29,11 @@ NEAR = 25
 WATER_IS_OPEN, WATER_IS_A_WALL = (*OPEN, WATER, LAVA, UNKNOWN), (*OPEN, LAVA, UNKNOWN)
 """Creatures cannot cross water, but arrows fly over it."""
 ARCHERS_NEAR, ARCHERS_FORGOTTEN = 12, 200
-"""How far away skeletons must be, or how long ago, for water to be as good as a wall."""
+"""The distance of skeletons, or the time since they were seen, from which on water is as good as a wall."""
 
 
 def is_closed_in(s: Situation) -> bool:
-    """Whether nothing can come to the player, and nothing is with it."""
+    """True if nothing can come to the player, and nothing is with it."""
     return bool(closed_region(s))
 
 
@@ -158,7 +158,7 @@ def _rooms_at(s: Situation, costs: bytearray, passable: tuple[int, ...], cell: i
 
 
 def _walls(s: Situation, shape: "Shape", passable: tuple[int, ...], cell: int) -> tuple[int, bool]:
-    """How many walls have to be built, ``IMPOSSIBLE`` if one cannot; and whether there is water."""
+    """The number of walls to build, ``IMPOSSIBLE`` if one cannot be built; and True if there is water."""
     walls, wet = 0, False
     for offset, can_be_faced in shape.sides:
         material = s.map.cells[cell + offset]

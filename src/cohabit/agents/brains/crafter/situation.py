@@ -25,17 +25,17 @@ DUSK, DAWN, MORNING = 0.65, 0.8, 0.97
 WEAK, STRONG = 2, 5
 """With so little health it rests until it has so much."""
 PASSABLE = (*OPEN, rules.STONE, rules.COAL, rules.IRON, rules.DIAMOND, rules.TREE, rules.WATER)
-"""What a way can lead through, with the right tools."""
+"""Materials that a way can lead through, with the right tools."""
 SEARCH_FURTHER = 30
-"""What looking in a promising place may cost."""
+"""The largest cost of the way to a promising place."""
 NO_LIMIT, NIGHT_LIMIT = 1000, 90
-"""How much a way may cost."""
+"""The largest cost of a way."""
 LOOK_AGAIN = 10
 """A path is planned again after this many steps, because by then more of the land is known."""
 
 
 class Situation:
-    """What the expert knows and intends at a step."""
+    """The knowledge and the intentions of the expert at a step."""
 
     def __init__(self) -> None:
         self.map = Map()
@@ -93,7 +93,7 @@ class Situation:
 
     # -- ways ----------------------------------------------------------------------------------------------
     def costs(self, also: Iterable[int] = (), by_day: bool = False) -> bytearray:
-        """What it costs to enter each cell; materials in ``also`` can be the end of a way."""
+        """The cost of entering each cell; materials in ``also`` can be the end of a way."""
         table = _cost_table(
             self.has("wood_pickaxe"), self.has("stone_pickaxe"), self.has("iron_pickaxe"), self.has("stone"),
             0 if by_day else self.dark + self.zombies_out, frozenset(also),

@@ -57,7 +57,7 @@ def make_here(s: Situation) -> Action | None:
 
 
 def _wants_first_furnace(s: Situation) -> bool:
-    """Whether it can spare the stones for a furnace before it has found iron."""
+    """True if it can spare the stones for a furnace before it has found iron."""
     return "place_furnace" not in s.done and s.has("stone_pickaxe") and s.has("stone", FURNACE_STONES + 1)
 
 
@@ -66,7 +66,7 @@ def _needs_furnace(tool: str) -> bool:
 
 
 def _is_worth_the_way(s: Situation, tool: str) -> bool:
-    """Whether it has enough for all missing tools of the same material. For iron, which is rare, one is enough."""
+    """True if it has enough for all missing tools of the same material. For iron, which is rare, one is enough."""
     kind = tool.split("_")[0]
     others = sum(other.startswith(kind) for other in missing_tools(s))
     return kind == "iron" or all(s.has(item, amount * others) for item, amount in USES[tool].items())

@@ -29,7 +29,7 @@ CATASTROPHES = read_table(__file__, dict[str, str])
 
 
 class God(Scripted):
-    """What the gods have in common: they observe often and act rarely."""
+    """The base of the gods: they observe often and act rarely."""
 
     every: ClassVar[int] = 100
     """Ticks between two actions."""

@@ -30,13 +30,13 @@ OFFER_AGAIN = 800
 
 
 OFFER = re.compile(r"\b(truce|peace|cease-?fire|armistice|non-aggression|alliance|ally|allies|pact)\b", re.IGNORECASE)
-"""What an offer of peace or an alliance contains."""
+"""Matches an offer of peace or of an alliance."""
 PROMISE_LASTS = 600
 """For how many ticks a king keeps its word."""
 
 
 class Temper(Struct, frozen=True):
-    """What distinguishes one king from another. Strength is in percent of the rival's."""
+    """The numbers that distinguish one king from another. Strength is in percent of the rival's."""
 
     peace_muster: int
     war_muster: int
@@ -54,7 +54,7 @@ TEMPERS = read_table(__file__, dict[str, Temper])
 
 
 class King(Scripted):
-    """What both kings have in common."""
+    """The base of both kings."""
 
     temper: ClassVar[Temper]
 

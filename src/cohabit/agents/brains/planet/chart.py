@@ -1,4 +1,4 @@
-"""What a player remembers of the planets: every tile that it has seen."""
+"""The tiles of the planets that a player has seen."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ Spot = tuple[int, int]
 
 
 def is_solid(letter: str) -> bool:
-    """Whether one has to dig here. What was never seen is taken for rock."""
+    """True if one has to dig here. Tiles that were never seen are taken for rock."""
     return letter == UNKNOWN or _TILE[letter].solid
 
 
@@ -49,12 +49,12 @@ class Chart:
         return self.tiles.get((x % WIDTH, y), UNKNOWN)
 
     def known(self, names: tuple[str, ...]) -> list[Spot]:
-        """Where tiles with these names have been seen."""
+        """The positions of known tiles with these names."""
         letters = "".join(letter for letter, name in NAME_OF_LETTER.items() if name in names)
         return [spot for spot, letter in self.tiles.items() if letter in letters]
 
     def surface(self, x: int) -> Spot | None:
-        """Where one can stand under the open sky in this column, as far as it is known."""
+        """The place to stand under the open sky in this column; None if it is not known."""
         x %= WIDTH
         if not self.ground:
             return None

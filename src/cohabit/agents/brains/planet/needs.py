@@ -1,4 +1,4 @@
-"""What the pioneer needs next: things to make, things to gather, and where to go."""
+"""The next needs of the pioneer: things to make, things to gather, and places to go to."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ class Needs:
         return next((item for item in _ORDER["plan"] if not self._has(item) and not self._is_obsolete(item)), None)
 
     def _is_obsolete(self, item: str) -> bool:
-        """Whether a better one is there, or this planet has not what it needs."""
+        """True if it has a better tool of the same kind."""
         kind = item.rpartition("_")[2]
         if kind in ("pickaxe", "sword"):
             order = [tool for tool in _ORDER["tools"] if tool.endswith(kind)]
@@ -44,7 +44,7 @@ class Needs:
         return False
 
     def make(self) -> str | None:
-        """What can be made or placed now: "craft X" or "place X"."""
+        """The next thing to make or place now: "craft X" or "place X"; None if there is none."""
         can = self.status["can_craft"]
         if self.items.get("meat", 0) >= 2 and "cooked_meat" in can:
             return "craft cooked_meat"
@@ -68,7 +68,7 @@ class Needs:
         return None
 
     def gather(self) -> tuple[str, ...]:
-        """What to look for now."""
+        """The names of tiles and things to look for now."""
         if self.status["food"] < 40:
             return _SOURCES["food"]
         quests = self.status["quests"]
@@ -98,7 +98,7 @@ class Needs:
         return fuel + 2 * max(0, self.items.get("coal", 0) - 3) + 20 * self.items.get("crystal", 0)
 
     def wants_ship(self) -> bool:
-        """Whether it is time to go aboard."""
+        """True if it is time to go aboard."""
         if self.status["place"] == SHIP:
             return False
         quests = self.status["quests"]
@@ -114,7 +114,7 @@ class Needs:
         return "system" in quests and self._fuel() >= 15
 
     def planet(self) -> str:
-        """Where the ship should go; empty: it stays."""
+        """The next planet for the ship; empty: it stays."""
         quests, orbit = self.status["quests"], self.status.get("orbit", "")
         if "travel" in quests or ("titanium" in quests and orbit == "verdant"):
             return "frost" if self._fuel() >= 20 else "dune" if self._fuel() >= 10 else ""

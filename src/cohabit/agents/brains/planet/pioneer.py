@@ -184,5 +184,5 @@ class Pioneer(Walking):
         return self._go_on("tunnel", (x + self.way * 10, y))
 
     def _is_safe_to_dig(self, dx: int, dy: int) -> bool:
-        """Whether one does not fall through the floor."""
+        """True if one does not fall through the floor."""
         return (dx, dy) != (0, 1) or self.chart.at(self.here[0], self.here[1] + 2) in CARRIES

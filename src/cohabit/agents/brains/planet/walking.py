@@ -1,4 +1,4 @@
-"""How the pioneer gets around: it follows ways over the land that it remembers, and gives up what leads nowhere."""
+"""The walking of the pioneer: it follows ways over the land that it remembers, and gives up unreachable targets."""
 
 from collections.abc import Callable
 from typing import Any

@@ -25,7 +25,7 @@ class Leg(Struct, frozen=True, gc=False):
 
 
 class Walker(Struct, frozen=True):
-    """What the player can do on its way."""
+    """The abilities of the player on its way."""
 
     tier: int
     blocks: int
@@ -67,7 +67,7 @@ def _trace(came: dict[Spot, tuple[Spot, Leg]], spot: Spot) -> list[Leg]:
 
 
 def _dig_cost(chart: Chart, x: int, y: int, walker: Walker) -> float | None:
-    """What it costs to make a tile open; 0 if it is, None if that is impossible or dangerous."""
+    """The cost of making a tile open; 0 if it is open, None if that is impossible or dangerous."""
     letter = chart.at(x, y)
     if letter in DEADLY or not 1 <= y < HEIGHT - 3:
         return None
@@ -95,7 +95,7 @@ def landing(chart: Chart, x: int, y: int) -> int | None:
 
 
 def _jump(chart: Chart, spot: Spot, height: int, way: int) -> Spot | None:
-    """Where a jump to a side ends; None if that is not known, too deep, or no use."""
+    """The place where a jump to a side ends; None if it is not known, too deep, or of no use."""
     x, y = spot[0], spot[1] - height
     for _ in range(JUMP_REACH):
         if is_solid(chart.at(x + way, y)):

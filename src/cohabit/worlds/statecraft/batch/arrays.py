@@ -20,7 +20,7 @@ NONE = -1
 
 
 class Board(Struct, frozen=True):
-    """What all games of a batch share."""
+    """The constants that all games of a batch share."""
 
     nations: tuple[str, ...]  # in name order
     territories: tuple[str, ...]  # in name order
@@ -38,7 +38,7 @@ class Board(Struct, frozen=True):
 
 
 class BatchState(Struct, frozen=True):
-    """What lasts from turn to turn, for every game."""
+    """The state that lasts from turn to turn, for every game."""
 
     board: Board
     turn: int

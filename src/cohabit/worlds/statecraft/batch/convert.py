@@ -15,7 +15,7 @@ Graph = Mapping[str, Sequence[str]]
 
 
 def make_board(nations: Sequence[str], territories: Sequence[str], graph: Graph | None, xp: Any = np) -> Board:
-    """What games of these nations on this map share."""
+    """The shared constants of games of these nations on this map."""
     places = tuple(sorted(territories))
     return Board(tuple(sorted(nations)), places, _neighbours(compatible(xp), places, graph or {}), graph is not None)
 

@@ -14,7 +14,7 @@ from cohabit.worlds.statecraft.batch.arrays import NONE, Array
 from cohabit.worlds.statecraft.maps import distances
 
 DEALS = 4
-"""How many times each game is dealt."""
+"""The number of times that each game is dealt."""
 GAMES_PER_PART = 4096
 """On a processor, arrays that fit into its cache are several times as fast."""
 

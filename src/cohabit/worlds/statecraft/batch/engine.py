@@ -173,7 +173,7 @@ def cede(state: BatchState, orders: BatchOrders) -> tuple[Array, Array]:
 
 
 def _is_legal_at_start(state: BatchState, giver: Array, territory: Array, receiver: Array) -> Array:
-    """Which orders are legal at the start of the turn. Capitals cannot be ceded."""
+    """True for orders that are legal at the start of the turn. Capitals cannot be ceded."""
     xp = state.xp
     capital = xp.take_along_axis(state.capitals, giver, axis=1)
     valid = (territory >= 0) & (receiver >= 0) & (receiver != giver) & (territory != capital)
@@ -181,7 +181,7 @@ def _is_legal_at_start(state: BatchState, giver: Array, territory: Array, receiv
 
 
 def _is_legal(board: Board, owner: Array, giver: Array, territory: Array, receiver: Array) -> Array:
-    """Whether the giver owns the territory and, if there is a map, the receiver owns a neighbour of it.
+    """True where the giver owns the territory and, if there is a map, the receiver owns a neighbour of it.
 
     All are games x orders, and ``territory`` is always a valid index.
     """
