@@ -19,7 +19,7 @@ _one_call = threading.RLock()
 
 
 class GlobalRandom:
-    """What one game draws from."""
+    """The random state of one game."""
 
     def __init__(self, stream: Stream) -> None:
         self._random: Any = random.Random(stream.bits64()).getstate()

@@ -77,7 +77,7 @@ class NetHackWorld(EnvironmentWorld):
         return Outcome(self.message.strip() or self._moved(before))
 
     def _moved(self, before: Any) -> str:
-        """What a key did about which the game says nothing."""
+        """Describe the effect of a key about which the game says nothing."""
         (was_row, was_column), (row, column) = before["tty_cursor"].tolist(), self.seen["tty_cursor"].tolist()
         now = "still" if (was_row, was_column) == (row, column) else "now"
         return f"The cursor is {now} in row {row}, column {column + 1}."

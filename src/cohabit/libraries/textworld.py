@@ -238,7 +238,7 @@ def _without_code(text: str, name: str) -> str:
 
 
 def _examined(game: Any, command: str) -> str:
-    """What looking at a thing closely says about it."""
+    """The description of a thing on a close look."""
     verb, _, name = command.partition(" ")
     if verb not in ("examine", "read"):
         return ""

@@ -15,7 +15,7 @@ STOPPED: dict[str | None, Stopped] = {
     "refusal": "refusal", "tool_use": "tool",
 }  # fmt: skip
 CACHE_WRITE = 1.25
-"""What the service charges for a part of the prompt that it writes into its cache, as a multiple of the price."""
+"""The cost of a part of the prompt that the service writes into its cache, as a multiple of the price."""
 
 
 class AnthropicBackend(ServiceBackend):

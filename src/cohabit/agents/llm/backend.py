@@ -1,4 +1,4 @@
-"""What a language model backend does: one request, one completion. Backends differ only in how they ask.
+"""The interface of a language model backend: one request, one completion. Backends differ only in how they ask.
 
 Retries, rate limits, the cache and the spending cap wrap a backend and are backends themselves.
 """
@@ -16,7 +16,7 @@ class ChatMessage(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True, omit_defaults=True):
-    """What is asked. ``schema`` is the JSON schema of the answer; a backend that can, decodes under it."""
+    """A request to a model. ``schema`` is the JSON schema of the answer; a backend that can, decodes under it."""
 
     messages: list[ChatMessage]
     schema: dict[str, Any] | None = None

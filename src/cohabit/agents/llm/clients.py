@@ -27,7 +27,7 @@ MIN_ECHO = 12
 MAX_SAID = 200
 """Characters of a server's message that are shown."""
 READY_S = 10.0
-"""How long a server may take to say that it is there."""
+"""The time that a server may take to say that it is there."""
 MISSING_SCOPE = "scope"
 """In the refusal of a key that may ask a model, but not ask about it."""
 NO_KEY = "none"
@@ -48,7 +48,7 @@ def installed(name: str) -> Iterator[None]:
 
 # -- what servers say ---------------------------------------------------------------------------
 def said(text: object, request: Request | None = None) -> str:
-    """What a server or a client said, short, without keys and without the prompt: servers echo both."""
+    """The text of a server's or a client's message, short, without keys and without the prompt: servers echo both."""
     plain = in_public(text)
     for message in request.messages if request is not None else ():
         for line in (" ".join(line.split()) for line in message.content.splitlines()):
@@ -104,7 +104,7 @@ def not_reached(name: str, cause: BaseException, request: Request) -> BackendErr
 
 
 def is_unconnected(wrong: BaseException) -> bool:
-    """Whether no connection was made, so that nothing was sent."""
+    """True if no connection was made, so that nothing was sent."""
     return isinstance(wrong, ConnectionRefusedError) or type(wrong).__name__ in ("ConnectError", "ConnectTimeout")
 
 
@@ -115,7 +115,7 @@ def cause_of_status(status: int) -> Cause:
 
 
 def is_unpaid(status: int) -> bool:
-    """Whether it is certain that a request with this answer costs nothing. After another error of a server, or of a
+    """True if it is certain that a request with this answer costs nothing. After another error of a server, or of a
     gateway before it, the model may have worked."""
     return (400 <= status < 500 and status != 408) or status == REJECTED_UNPAID
 
@@ -128,7 +128,7 @@ def _seconds(text: str | None) -> float | None:
 
 
 class ServiceBackend:
-    """What backends of hosted services have in common: an official client with ``models``, prices, and a key."""
+    """The base of backends of hosted services: an official client with ``models``, prices, and a key."""
 
     name: str
     _errors: Any  # the module of the client, which has its exceptions
@@ -198,7 +198,7 @@ class ServiceBackend:
 
 
 def _names_model(body: object, model: str) -> bool:
-    """Whether a server says that it has no such model, and not that it has no such address."""
+    """True if a server says that it has no such model, and not that it has no such address."""
     error = body.get("error", body) if isinstance(body, dict) else None
     if not isinstance(error, dict):
         return False

@@ -16,12 +16,12 @@ from cohabit.model.cached import cached
 MAX_REPLY = 1024 * 1024
 """Bytes of a reply. A long answer of a model has some ten thousand."""
 KEYS_VARIABLE = "COHABIT_API_KEYS"
-"""Which servers besides the provider's own get a key: ``https://host=VARIABLE``, several separated by commas."""
+"""The servers besides the provider's own that get a key: ``https://host=VARIABLE``, several separated by commas."""
 PLAIN_HEADERS = frozenset(
     ("host", "content-type", "content-length", "accept", "accept-encoding", "connection", "user-agent",
      "transfer-encoding", "anthropic-version")
 )  # fmt: skip
-"""What a server without a key is sent: the clients add keys and accounts of the environment to every request."""
+"""The headers that a server without a key is sent: clients add keys and accounts of the environment."""
 
 
 class UnreadableReply(Exception):

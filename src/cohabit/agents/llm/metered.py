@@ -16,7 +16,7 @@ from cohabit.agents.spending import Spending, amount
 from cohabit.errors import BadArgs
 
 TOKENS_PER_MESSAGE = 10
-"""What chat templates add to each message, and once for the answer."""
+"""The tokens that chat templates add to each message, and once for the answer."""
 GIVEN_UP = "the request was given up"
 
 

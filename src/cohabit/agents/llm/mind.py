@@ -30,7 +30,7 @@ MAX_QUOTED_ANSWER = 1000
 MAX_QUOTED_REFUSAL = 200
 """Characters of a refusal in the problem of a decision."""
 BRIEF_CHOICES = 20
-"""How many legal actions a shortened view lists."""
+"""The number of legal actions that a shortened view lists."""
 PLAN_TOKENS = 120
 TALK_TOKENS = 80
 
@@ -70,7 +70,7 @@ class LlmAgent:
 
     @property
     def priced(self) -> bool:
-        """Whether it is known what its answers cost."""
+        """True if the price of its answers is known."""
         return bool(getattr(self.server, "priced", True))
 
     async def ready(self) -> None:
@@ -122,7 +122,7 @@ class LlmAgent:
         return await ask(self.backend, request, lambda made: self._exchanges.append(made))
 
     def unanswered(self) -> list[Exchange]:
-        """What was asked since the last thought."""
+        """Return the exchanges since the last thought, and forget them."""
         taken, self._exchanges = self._exchanges, []
         return taken
 
@@ -158,7 +158,7 @@ class LlmAgent:
             return None, str(wrong), wrong.cause
 
     def _prompt(self, turn: Turn) -> str:
-        """What changes least comes first, so that the backend's prompt cache hits."""
+        """Build the prompt. Parts that change least come first, so that the backend's prompt cache hits."""
         parts = [self.notebook.to_text()] if self.options.memory else []
         if self.options.view:
             parts.append(prompt.shortened(turn.observation.to_text(), self.options.view))

@@ -19,10 +19,10 @@ PROVIDER = "https://ollama.com"
 SAMPLING = ("top_p", "top_k", "min_p", "repeat_penalty", "num_ctx", "num_thread", "num_gpu", "mirostat")
 PASSED_ON = ("think", "keep_alive", *SAMPLING)
 READY_S = 10.0
-"""How long the server may take to say that it has the model."""
+"""The time that the server may take to say that it has the model."""
 RETRIED = (408, 429, 500, 502, 503, 504)
 BROKEN = ("RemoteProtocolError", "ReadError", "WriteError", "ReadTimeout", "WriteTimeout", "CloseError")
-"""What httpx raises for a connection that ends in the middle."""
+"""The httpx exceptions for a connection that ends in the middle."""
 NO_SUCH_REQUEST = (404, 405, 501)
 """Statuses of servers that speak only a part of the protocol, and of Ollama for a model that it does not have."""
 RECOMMENDED: dict[str, Any] = {"top_p": 0.9, "repeat_penalty": 1.1, "num_ctx": 4096, "think": False}
@@ -103,7 +103,7 @@ class OllamaBackend:
         return clients.completion(self.name, request, text, message.thinking, tokens, stopped, free=True)
 
     def _failed(self, wrong: Exception, request: Request) -> BackendError:
-        """What the client raises without a server, for a broken connection, or for a reply it cannot read."""
+        """Convert an exception of the client: there is no server, the connection broke, or the reply cannot be read."""
         kind = type(wrong).__name__
         if type(wrong) is ConnectionError or clients.is_unconnected(wrong):  # the client's own, if it was not connected
             hint = f"no Ollama server answers ({clients.said(wrong)}); start it with `ollama serve`"

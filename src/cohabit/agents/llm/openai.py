@@ -76,7 +76,7 @@ class OpenAiBackend(ServiceBackend):
 
 
 def _said(message: Any, stopped: Stopped) -> tuple[object, Stopped]:
-    """What the model said. A refusal and a call of a tool are not in the content."""
+    """The answer of the model. A refusal and a call of a tool are not in the content."""
     if refusal := getattr(message, "refusal", None):
         return refusal, "refusal"
     if not message.content and (calls := getattr(message, "tool_calls", None)):

@@ -1,4 +1,4 @@
-"""What models cost, in dollars per million tokens: from the file that COHABIT_PRICES names, and nowhere else.
+"""Prices of models, in dollars per million tokens: from the file that COHABIT_PRICES names, and nowhere else.
 
 Prices change often, so none are built in. The file is JSON: {"openai:MODEL": [prompt, completion], …}.
 """
@@ -24,7 +24,7 @@ def dollars(name: str, prompt_tokens: float, completion_tokens: float) -> float 
 
 
 def is_priced(name: str) -> bool:
-    """Whether the price of this model is known."""
+    """True if the price of this model is known."""
     return name in _prices(os.environ.get(VARIABLE, ""))
 
 

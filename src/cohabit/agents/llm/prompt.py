@@ -17,7 +17,7 @@ from cohabit.model.mind import system_message
 from cohabit.model.observation import one_line
 
 MAX_HEARD, MAX_HEARD_CHARS, MAX_SENDER = 20, 500, 60
-"""How many messages of others a prompt quotes, and how many characters of each and of its sender's name."""
+"""The number of messages of others that a prompt quotes, and of the characters of each and of its sender's name."""
 MAX_NAME = 40
 """A first sentence up to this length is taken for the name of the game."""
 MAX_BRIEF_LINE = 100
@@ -75,7 +75,7 @@ def choices_text(choices: Sequence[dict[str, Any]], most: int) -> str:
 
 
 def is_reason(text: str | None) -> bool:
-    """Whether a model gave a reason. Small models copy the question, or the placeholder in it, instead."""
+    """True if a model gave a reason. Small models copy the question, or the placeholder in it, instead."""
     words = _words(text or "")
     return bool(words) and f" {words} " not in f" {_words(ASK)} "
 

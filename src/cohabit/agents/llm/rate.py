@@ -1,4 +1,4 @@
-"""How often a service is asked: all agents of a process with the same service and key share one count."""
+"""Limits the rate of requests: all agents of a process with the same service and key share one count."""
 
 from bisect import insort
 from hashlib import sha256

@@ -44,7 +44,7 @@ def answer_schema(
 
 
 def is_listed(space: ActionSpace, choices: Sequence[dict[str, Any]], listed: bool = False) -> bool:
-    """Whether an answer must be one of the choices."""
+    """True if an answer must be one of the choices."""
     return bool(choices) and len(choices) <= MAX_CHOICES and (listed or not space.examples)
 
 

@@ -35,7 +35,7 @@ RETRY_S = (0.5, 1, 2, 5, 10, 30)
 GAME_OVER = "The game is over. Waiting for the next one; Ctrl-C stops."
 DECISIONS_SHOWN = 8
 MAX_TOLD = 1000
-"""How many different problems are remembered, so that each is shown once."""
+"""The number of different problems that are remembered, so that each is shown once."""
 DEFAULT_SECONDS = 60.0
 
 
@@ -115,7 +115,7 @@ async def _play(place: Place, mind: Agent, args: argparse.Namespace) -> int:
 
 
 def summary(tally: Tally) -> str:
-    """What the decisions came to, in one line."""
+    """The outcomes of the decisions and their cost, in one line."""
     outcomes = ", ".join(f"{count} {name}" for name, count in tally.outcomes.items()) or "none"
     return f"Decisions: {tally.decisions} ({outcomes}). {cost(tally)}."
 
@@ -219,7 +219,7 @@ def decision_text(decision: PlayerDecision, seconds: float, told: set[str]) -> s
 
 
 class Screen:
-    """Where the agent can be watched. This one is for an output that is not a terminal: a line for each decision."""
+    """The display of an agent's play. This one is for an output that is not a terminal: a line for each decision."""
 
     def __init__(self) -> None:
         self._told: set[str] = set()

@@ -61,7 +61,7 @@ def completions(args: argparse.Namespace) -> int:
 
 
 def words_of(parser: argparse.ArgumentParser) -> Iterable[str]:
-    """What can follow a verb: the verbs below it, and the options."""
+    """The words that can follow a verb: the verbs below it, and the options."""
     for action in parser._actions:
         if isinstance(action.choices, Mapping):  # verbs below this one
             yield from action.choices

@@ -39,7 +39,7 @@ HIDDEN_EXTRAS = {"test", "check", "docs", "bench", "dev", "fuzz", "release"}
 
 
 class Finding(NamedTuple):
-    """What was found of one thing. ``help`` is a command or a sentence; empty if there is nothing to do."""
+    """The result of one check. ``help`` is a command or a sentence; empty if there is nothing to do."""
 
     name: str
     state: State

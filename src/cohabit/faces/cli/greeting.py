@@ -93,7 +93,7 @@ def short_greeting(
     house: "House", plan: Plan, tokens: dict[str, str], watching: str | None, url: str, args: argparse.Namespace,
     host_token: str | None,
 ) -> Iterator[str]:  # fmt: skip
-    """How to watch, to play, to host and to connect an agent: at most a line for each."""
+    """The links to watch, to play, to host and to connect an agent: at most a line for each."""
     runner, room = house.rooms[plan.room], plan.room
     members = list(runner.room.state.members.values())
     if watching is not None:

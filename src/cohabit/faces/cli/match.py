@@ -41,7 +41,7 @@ def run_options(parser: argparse.ArgumentParser, required: bool = False) -> None
 
 
 def worker_options(parser: argparse.ArgumentParser) -> None:
-    """Where games are played."""
+    """Add the options for where games are played."""
     parser.add_argument("--workers", metavar="N", type=int,
                         help="number of processes (default: 1; on a cluster: its CPUs)")  # fmt: skip
     parser.add_argument("--on", metavar="CLUSTER", default="",

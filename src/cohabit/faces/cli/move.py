@@ -53,7 +53,7 @@ def _source(settings: Settings) -> TableStore:
 
 @contextmanager
 def _target(to: str) -> Iterator[TableStore]:
-    """Where everything goes. Of a move that fails, no empty database is left that a house would start from."""
+    """The store to move everything to. A failed move leaves no empty database that a house would start from."""
     if to.startswith(POSTGRES):
         with closing(_postgres(to)) as database:
             yield database

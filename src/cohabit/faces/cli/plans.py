@@ -101,7 +101,7 @@ def _named_players(spec: WorldSpec, names: list[str]) -> list[str]:
 
 
 def _all_played(scenario: Scenario, *, by_scripts: bool) -> bool:
-    """Whether agents of the house play every seat, so that a game may be over before anybody connects.
+    """True if agents of the house play every seat, so that a game may be over before anybody connects.
 
     ``by_scripts``: by built-in players only. A rematch of models costs money, so a file has to ask for it.
     """
@@ -161,7 +161,7 @@ def _check(plan: Plan) -> None:
 
 
 def missing_for(brain: str) -> str | None:
-    """What has to be installed or set before this brain can play; None if nothing."""
+    """The missing package or setting of this brain, as a message; None if it can play."""
     try:
         made_once(brain)
     except CohabitError as wrong:

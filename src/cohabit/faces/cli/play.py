@@ -79,7 +79,7 @@ async def _play(place: Place) -> None:
 
 
 class Table:
-    """What the player sees, and the choices behind the numbers."""
+    """The view of the player, and the choices behind the numbers."""
 
     def __init__(self, me: Client, handle: str) -> None:
         self._me = me
@@ -124,7 +124,7 @@ class Table:
                     say.tell(say.feed_event(item))
 
     def _is_own(self, item: dict[str, Any]) -> bool:
-        """Whether this is the event of an action that was typed here. Its reply says the same."""
+        """True if this is the event of an action that was typed here. Its reply says the same."""
         if item.get("by") != self._handle or item["do"] not in self._acted:
             return False
         self._acted.remove(item["do"])

@@ -112,7 +112,7 @@ def _upto(rows: Iterator[Row], seq: int) -> Iterable[Row]:
 
 
 def _players(record: str) -> str:
-    """Who is who in a game of the lab."""
+    """The names of the players in a game of the lab."""
     if not is_file(record):
         return ""
     from cohabit.lab.folder import players_of_record

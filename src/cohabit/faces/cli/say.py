@@ -18,7 +18,7 @@ _NEXT = {
     "UNKNOWN_ROOM": "`cohabit rooms` lists your rooms.",
     "RECORD_CORRUPT": "`cohabit verify` shows which rooms are intact; restore the others from a backup.",
 }
-"""What to do next on the command line, by error code."""
+"""The next step on the command line, by error code."""
 
 
 class UsageError(Exception):
@@ -66,7 +66,7 @@ def tell(text: str = "") -> None:
 
 
 def looked_at() -> bool:
-    """Whether stdout is a terminal. There is no stdout at all if it was closed (``>&-``)."""
+    """True if stdout is a terminal. There is no stdout at all if it was closed (``>&-``)."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
@@ -113,7 +113,7 @@ def view_text(text: str) -> str:
 
 
 class ViewPace:
-    """How often views are printed. A world with a clock changes several times a second, so it is shown every few
+    """Limits the printing of views. A world with a clock changes several times a second, so it is shown every few
     seconds; others are shown whenever they change."""
 
     def __init__(self, every_s: float = 10.0) -> None:
@@ -122,7 +122,7 @@ class ViewPace:
         self.show_all = True
 
     def due(self, view: Mapping[str, Any]) -> bool:
-        """Whether this view is to be printed now."""
+        """True if this view is to be printed now."""
         self.show_all = not view.get("tick")
         now = time.monotonic()
         if not self.show_all and now - self._printed_at < self._every_s:

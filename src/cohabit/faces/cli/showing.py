@@ -1,4 +1,4 @@
-"""What a running house prints: the events of its rooms, which rooms are closed, and its log."""
+"""The output of a running house: the events of its rooms, the closed rooms, and its log."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cohabit.room.room import Room
 
 PROBLEMS_EVERY_S = 0.5
-"""How often the terminal looks whether a room was closed or reopened."""
+"""The time between two checks of whether a room was closed or reopened."""
 
 
 async def watch_problems(house: "House") -> None:
@@ -43,7 +43,7 @@ async def watch_problems(house: "House") -> None:
 
 
 def where_open(directory: "Directory", room: str) -> str:
-    """Which process or house has opened a room, for the operator; empty if it is this one."""
+    """The process or house that has opened a room, as text for the operator; empty if it is this one."""
     holder = directory.holder(room)
     if holder is None or holder == directory.here:
         return ""
@@ -53,8 +53,8 @@ def where_open(directory: "Directory", room: str) -> str:
 def problem_lines(
     before: Mapping[str, str], now: Mapping[str, str], where: Mapping[str, str] = NOTHING
 ) -> Iterator[str]:
-    """What has changed about the rooms that are closed. Both have the reason for each, by its id. ``where``: in which
-    process a room is open now, if it is not this one; see `where_open`."""
+    """The changes of the closed rooms. Both have the reason for each, by its id. ``where``: the process in which a room
+    is open now, if it is not this one; see `where_open`."""
     yield from (paint("bold", f"Room {room} is closed: {why}") for room, why in now.items() if before.get(room) != why)
     rest = f"closed: {', '.join(now)}" if now else "all rooms are open"
     opened = (room for room in before if room not in now)

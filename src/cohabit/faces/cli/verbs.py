@@ -79,7 +79,7 @@ directory."""
 
 
 def overview() -> str:
-    """What ``cohabit --help`` prints."""
+    """The text of ``cohabit --help``."""
     parts = [
         f"{title}:\n" + "\n".join(f"  {verb.name:<10} {verb.summary}" for verb in verbs)
         for title, verbs in GROUPS.items()

@@ -36,7 +36,7 @@ MANY_ENTRIES = 5_000
 
 
 class Verdict(Struct):
-    """What was found about a record: lines to print."""
+    """The result for a record: lines to print."""
 
     name: str
     said: list[str] = []
@@ -45,7 +45,7 @@ class Verdict(Struct):
 
 
 class Part(Struct):
-    """What was found about a part of a record, which begins at one keyframe and must end at the next."""
+    """The result for a part of a record, which begins at one keyframe and must end at the next."""
 
     name: str
     agrees: bool

@@ -9,7 +9,7 @@ from cohabit.faces.serve import SideServer
 from cohabit.house.house import House
 
 LOOK_EVERY_S = 1.0
-"""How often a worker looks whether a port is its own. The worker that had it may still be ending."""
+"""The interval at which a worker checks if a port is its own. The worker that had it may still be ending."""
 
 
 async def serve_beside(house: House) -> None:

@@ -14,7 +14,7 @@ from cohabit.faces.workers import handshake
 
 log = logging.getLogger("cohabit")
 CONNECT_S: Final = 3.0
-"""How long another house may take to accept a connection and say who it is."""
+"""The time that another house may take to accept a connection and say who it is."""
 _ALIVE: Final = (("TCP_KEEPIDLE", 3), ("TCP_KEEPINTVL", 2), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 9_000))
 """A machine that is gone says nothing. These end a connection to it within ten seconds, as its leases do."""
 P = TypeVar("P", bound=asyncio.BaseProtocol)

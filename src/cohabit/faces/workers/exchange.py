@@ -13,10 +13,10 @@ import httptools
 from cohabit.faces.workers.dialing import Dialer
 
 KEEP_S: Final = 3.0
-"""How long an idle connection is kept: less than the other side does (uvicorn: 5 s), so none is used when it closes."""
+"""The time that an idle connection is kept: less than uvicorn's 5 s, so that none is used when it closes."""
 MAX_IDLE: Final = 64
 MAX_BUFFERED: Final = 256 * 1024
-"""How much of a response may wait for its reader."""
+"""The bytes of a response that may wait for its reader."""
 Headers = Sequence[tuple[bytes, bytes]]
 
 

@@ -164,7 +164,7 @@ class Upstream(asyncio.Protocol):
         self.waiting: deque[Frame] = deque()  # frames for a client that reads slowly
         self._owner = owner
         offered = [Subprotocol("cohabit"), Subprotocol(WATCHING)] if owner.watching else None
-        # What another node sends is limited there.
+        # The other node limits its own messages.
         self._ws = ClientProtocol(ADDRESS, subprotocols=offered, max_size=None)
         self._transport: asyncio.Transport | None = None
         self._queue: deque[tuple[Request, bytes]] = deque()  # until it is open

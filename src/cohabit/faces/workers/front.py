@@ -172,7 +172,7 @@ class FromHouse:
 
 
 def take_from_houses(server: GuestServer, guard: Guard) -> Take:
-    """What makes connections of a server out of those of other houses."""
+    """The function that makes connections of a server out of those of other houses."""
     assert isinstance(server.config, ServerConfig)
     options = {**server.config.given, "lifespan": "off"}
     config = ServerConfig(FromHouse(guard.app), server.config.connections, **options)
@@ -181,7 +181,7 @@ def take_from_houses(server: GuestServer, guard: Guard) -> Take:
 
 
 def take_into(server: GuestServer, other: ServerConfig | None = None) -> Take:
-    """What makes connections of a server out of those that the front passes on. ``other``: with another app."""
+    """The function that makes connections of a server out of those that the front passes on. ``other``: another app."""
     loop, tasks, config = asyncio.get_running_loop(), set[asyncio.Task[None]](), other or server.config
 
     async def serve(connection: socket.socket, read: bytes, closed: Callable[[], None]) -> None:

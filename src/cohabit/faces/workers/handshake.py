@@ -1,4 +1,4 @@
-"""How two houses of a cluster recognize each other when one connects to a node of the other: both have the same key.
+"""The handshake of two houses of a cluster when one connects to a node of the other: both have the same key.
 
 The side that accepted speaks first, so that a recorded connection cannot be played again::
 
@@ -32,12 +32,12 @@ class NotTheKey(Exception):
 
 
 def hello() -> bytes:
-    """What the side that accepted says first."""
+    """The first message of the side that accepted."""
     return GREETING + secrets.token_bytes(NONCE_BYTES)
 
 
 def request(key: str, hello: bytes, node: str) -> bytes:
-    """What the side that connected says: which node it wants, and that it has the key."""
+    """The message of the side that connected: the node that it wants, and a proof that it has the key."""
     if not hello.startswith(GREETING) or len(hello) != HELLO_BYTES:
         raise NotTheKey("it does not speak as a house of this version")
     name = node.encode()
@@ -47,7 +47,7 @@ def request(key: str, hello: bytes, node: str) -> bytes:
 
 
 def request_bytes(length: int) -> int:
-    """How many bytes follow the first one of a request, which is the length of the name."""
+    """The number of bytes that follow the first one of a request, which is the length of the name."""
     return length + NONCE_BYTES + PROOF_BYTES
 
 
@@ -60,13 +60,13 @@ def wanted(key: str, hello: bytes, request: bytes) -> str:
 
 
 def answer(key: str, hello: bytes, request: bytes, is_here: bool) -> bytes:
-    """What the side that accepted says last."""
+    """The last message of the side that accepted."""
     said = HERE if is_here else GONE
     return said + _proof(key, b"accepted", hello + request + said)
 
 
 def is_here(key: str, hello: bytes, request: bytes, answer: bytes) -> bool:
-    """Whether the wanted node has the connection. Raises if the other side does not have the key."""
+    """True if the wanted node has the connection. Raises if the other side does not have the key."""
     said, proof = answer[:1], answer[1:]
     if not hmac.compare_digest(proof, _proof(key, b"accepted", hello + request + said)):
         raise NotTheKey("it does not have the key of these houses (houses_key)")

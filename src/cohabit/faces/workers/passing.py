@@ -15,7 +15,7 @@ from struct import Struct
 
 log = logging.getLogger("cohabit")
 MAX_PASSED_BYTES = 65_536
-"""How much may have been read from a connection that is passed on."""
+"""The bytes that may have been read from a connection that is passed on."""
 MAX_WAITING = 256
 """Connections that may wait for a node that does not take them."""
 _head, _number = Struct("!?IQ"), Struct("!Q")

@@ -23,7 +23,7 @@ WARN_EVERY_S: Final = 60.0
 Take = Callable[[socket.socket], None]
 """Gets a connection, and closes it."""
 Taker = Callable[[str], Awaitable[Take | None]]
-"""What gets the connections to a node of this house, by its own name; None: there is no such node."""
+"""Returns the receiver of connections to a node of this house, by its own name; None: there is no such node."""
 
 
 def listen_for_houses(settings: Settings) -> socket.socket:
@@ -88,7 +88,7 @@ class Reception:
                 connection.close()
 
     async def _recognized(self, connection: socket.socket) -> Take | None:
-        """What gets this connection; its other side knows by then whether the node is here."""
+        """The receiver of this connection; its other side knows by then if the node is here."""
         loop, hello = asyncio.get_running_loop(), handshake.hello()
         await loop.sock_sendall(connection, hello)
         length = await read_exactly(connection, 1)

@@ -35,7 +35,7 @@ OF_THE_SERVER: Final = OF_THE_CONNECTION | {b"transfer-encoding", b"date", b"ser
 
 
 class Joining(msgspec.Struct):
-    """What is read of the body of a request to join."""
+    """The part of the body of a request to join that is read."""
 
     room: str | None = None
 

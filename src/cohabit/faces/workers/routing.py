@@ -1,4 +1,4 @@
-"""Which room a request is about, judged by its head alone: its path and its token."""
+"""Finds the room of a request from its head alone: its path and its token."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -21,7 +21,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def is_relayed(scope: Scope) -> bool:
-    """Whether another node sent this request. Only nodes can connect to a Unix socket of the house; connections of
+    """True if another node sent this request. Only nodes can connect to a Unix socket of the house; connections of
     other houses, which have the key, are marked as if they came from there."""
     server = scope.get("server")
     return server is not None and server[1] is None

@@ -49,13 +49,13 @@ log = logging.getLogger("cohabit")
 MODULE = "cohabit.faces.workers.worker"
 PING_EVERY_S = 1.0
 CHECK_EVERY_S = 0.25
-"""How often a worker that does not answer is looked at."""
+"""The interval at which a worker that does not answer is checked."""
 SILENT_S = 2.0
 """After this time without an answer, a worker is not ready."""
 EXIT_OUT = 75
 """The exit code of a house that has to start again, because another one has taken over."""
 STOP_S = 60.0
-"""How long a worker may take to store everything when the house stops."""
+"""The time that a worker may take to store everything when the house stops."""
 RETRY_S = (0.0, 1.0, 5.0, 30.0)
 """Pauses before a worker is started again. The last one repeats, if workers end before they are ready."""
 
@@ -193,7 +193,7 @@ class Supervisor:
             )  # fmt: skip
 
     async def taker(self, node: str) -> Callable[[socket.socket], None] | None:
-        """What gets the connections of other houses to a node, by its own name. Waits for one that is starting."""
+        """The receiver of connections of other houses to a node, by its own name. Waits for one that is starting."""
         if node == FRONT and (take := self._take_for_front) is not None:
             return lambda connection: take(connection, b"", lambda: None)
         if (worker := self.workers.get(node)) is not None and not worker.ready.done():
@@ -307,7 +307,7 @@ def _start(given: Sequence[int]) -> "subprocess.Popen[bytes]":
 
 
 async def _answers(answer: "asyncio.Future[Any]", pid: int, limit_s: float) -> bool:
-    """Whether an answer comes in time. What counts is the time in which the process could have given it: not while
+    """True if an answer comes in time. What counts is the time in which the process could have given it: not while
     its threads waited for a busy CPU, nor while the front itself did not run."""
     loop, counted_s = asyncio.get_running_loop(), 0.0
     before = starved_by_thread(pid)
@@ -331,7 +331,7 @@ def _end_of(worker: WorkerProcess) -> str:
 
 
 def _word(settings: Settings) -> str:
-    """What proves that a call comes from a process of this house, or of another one of the cluster."""
+    """The secret that proves that a call comes from a process of this house, or of another one of the cluster."""
     if not settings.houses_key:
         return secrets.token_hex(32)
     return hmac.digest(settings.houses_key.encode(), b"calls between nodes", "sha256").hex()

@@ -35,7 +35,7 @@ log = logging.getLogger("cohabit")
 
 
 class Start(Struct):
-    """What a worker is told when it starts."""
+    """The start message of a worker."""
 
     name: str
     settings: Settings

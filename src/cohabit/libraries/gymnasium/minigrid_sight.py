@@ -43,7 +43,7 @@ def _here(size: int) -> int:
 
 @cache
 def _offsets(direction: int, size: int) -> list[tuple[int, int]]:
-    """Where the squares of the view are from the agent, by number."""
+    """The positions of the squares of the view relative to the agent, by number."""
     x, y = (int(n) for n in DIR_TO_VEC[direction])
     return [
         (x * ahead - y * right, y * ahead + x * right)
@@ -53,7 +53,7 @@ def _offsets(direction: int, size: int) -> list[tuple[int, int]]:
 
 
 def _lit(found: list[Any], size: int) -> list[int]:
-    """Which squares the agent sees: light spreads from it row by row, sideways and ahead, up to what is opaque."""
+    """The squares that the agent sees: light spreads from it row by row, sideways and ahead, up to opaque ones."""
     lit = [False] * (size * size)
     lit[_here(size)] = True
     last = size * (size - 1)

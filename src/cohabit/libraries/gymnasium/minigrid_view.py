@@ -1,4 +1,4 @@
-"""What the agent of MiniGrid sees, in words and as a grid of letters.
+"""The view of the agent of MiniGrid, in words and as a grid of letters.
 
 The view is a square in front of the agent, who stands in the middle of its last row. It is read from the agent's own
 observation, so nothing else can get into the words.
@@ -26,7 +26,7 @@ CARRIED = ("key", "ball", "box")
 
 
 class Thing(NamedTuple):
-    """What is on a square."""
+    """The content of a square."""
 
     kind: str
     colour: str = ""
@@ -34,7 +34,7 @@ class Thing(NamedTuple):
 
     @property
     def is_free(self) -> bool:
-        """Whether the agent can step there."""
+        """True if the agent can step there."""
         return self.kind in FREE or self.state == "open"
 
     @property
@@ -143,7 +143,7 @@ class View:
         )
 
     def way_ahead(self, can_pick_up: bool) -> str:
-        """What is on the next square, and whether one can go there."""
+        """The content of the next square, and if one can go there, as text."""
         thing = self.ahead
         if thing.kind in ("empty", "floor"):
             return "The square ahead is free."

@@ -22,9 +22,9 @@ from cohabit.world import ActionSpec, ArraySpec, Outcome, WorldSpec
 
 OBSERVATION = "observation"
 MASK = "action_mask"
-"""Where an environment says in ``info`` which of its numbered actions are possible now."""
+"""The key in ``info`` under which an environment gives the numbered actions that are possible now."""
 MAX_SCREEN = 8000
-"""How many characters of what an environment renders are shown."""
+"""The number of characters of an environment's rendered text that are shown."""
 
 
 class OwnWorld(EnvironmentWorld):
@@ -158,7 +158,7 @@ def _arguments(space: Any, names: Sequence[str]) -> type[msgspec.Struct]:
 
 
 def _is_image(space: Any) -> bool:
-    """Whether an observation can be shown as a picture: grey, or red, green and blue."""
+    """True if an observation can be shown as a picture: grey, or red, green and blue."""
     if not isinstance(space, spaces.Box) or space.dtype != np.uint8:
         return False
     return len(space.shape) == 2 or (len(space.shape) == 3 and space.shape[2] == 3)

@@ -66,7 +66,7 @@ class Registered:
         return max((kind for kind in self.table.kinds if _base(name).startswith(kind)), key=len, default=None)
 
     def _variant(self, name: str, kind: str) -> str:
-        """What a name has besides its kind. A version counts if there are several."""
+        """The part of a name besides its kind. A version counts if there are several."""
         variant, version = _base(name).removeprefix(kind).strip("-"), name.removeprefix(_base(name)).strip("-")
         others = [each for each in self.names if _base(each) == _base(name) and not self._why_left_out(each)]
         return f"{variant} {version}".strip() if len(others) > 1 else variant

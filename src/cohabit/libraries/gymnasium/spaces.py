@@ -12,15 +12,15 @@ from cohabit.errors import BadArgs
 from cohabit.model.stream import Stream
 
 MAX_SHOWN = 300
-"""How many numbers of an array are shown."""
+"""The number of values of an array that are shown."""
 MAX_TEXT = 4000
-"""How many characters of a text are shown."""
+"""The number of characters of a text that are shown."""
 MAX_CHOICES = 200
 """A space with at most this many values is listed."""
 
 
 def describe(space: Any) -> str:
-    """What a value of the space looks like: "a whole number from 0 to 3"."""
+    """Describe the values of a space: "a whole number from 0 to 3"."""
     match space:
         case spaces.Discrete():
             return f"a whole number from {space.start} to {space.start + space.n - 1}"

@@ -113,7 +113,7 @@ def _written(name: GameName) -> str:
 
 
 def _text(spec: WorldSpec, name: GameName, about: About) -> str:
-    """What players are told about the game."""
+    """The description of the game for players."""
     how = "Everybody chooses a move in secret; then all are made at once. " if spec.pace == "rounds" else ""
     lines = [
         f"{spec.title}. {about.rules}".strip(),

@@ -217,7 +217,7 @@ def ships(text: str, game: Any, player: int | None) -> str:
 
 
 def payoffs(text: str, game: Any, player: int | None) -> str:
-    """What each combination of moves pays, in place of the library's text."""
+    """The payoffs of each combination of moves, in place of the library's text."""
     lines = ["Payoffs:"]
     moves = [[*_all_moves(game, one)] for one in range(game.num_players())]
     for joint in _combinations([len(each) for each in moves]):

@@ -1,5 +1,5 @@
-"""What we say about the games of OpenSpiel: their rules, the names of the seats, how their text is made readable, and
-which games are left out. The table is ``catalogue.toml``."""
+"""Our notes on the games of OpenSpiel: their rules, the names of the seats, how their text is made readable, and which
+games are left out. The table is ``catalogue.toml``."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""What a player holds and knows, in words, where the library writes it in a form for programs.
+"""The hand and the knowledge of a player, in words, where the library writes them in a form for programs.
 
 Each function takes the text that the library shows this player, the game (``pyspiel.Game``) and the player, and adds
 nothing that is not in that text.

@@ -19,7 +19,7 @@ CHANGES_TRIED = 24
 Step = int | list[int]
 """An action of the player whose turn it is or of chance, or one of each player at the same time."""
 Shows = Callable[[Any], Hashable]
-"""What one player is shown of a state."""
+"""The part of a state that one player is shown."""
 
 
 class Course:
@@ -92,7 +92,7 @@ def redraw(game: Any, steps: list[Step], player: int | None, shows: Shows, strea
 
 
 def options(state: Any) -> list[int]:
-    """What can happen next, where one player or chance acts."""
+    """The next possible actions or outcomes, where one player or chance acts."""
     if state.is_chance_node():
         return [action for action, _ in state.chance_outcomes()]
     return list(state.legal_actions())

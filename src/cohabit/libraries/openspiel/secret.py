@@ -33,7 +33,7 @@ class SecretWorld(SpielWorld):
         self.chosen = chosen
 
     def _known(self, state: Any, player: int) -> Hashable:
-        """What the library lets a player know. Not what our text says: it must not say more, which is checked."""
+        """The knowledge that the library gives a player. Not our text: it must not say more, which is checked."""
         chooses = state.is_simultaneous_node() or state.current_player() == player
         moves = tuple(state.legal_actions(player)) if chooses else ()
         return self.text_of(state, player), moves, state.returns()[player] if self.rewards_on_the_way else 0

@@ -41,7 +41,7 @@ def problem_with(game: str, parameters: Mapping[str, Any]) -> str:
 
 
 def _short(text: str) -> str:
-    """What the library says, without where in its source it says so."""
+    """The message of the library, without the position in its source."""
     line = " ".join(text.split())
     return (line.rpartition(".cc:")[2].partition(" ")[2] or line)[:200]
 

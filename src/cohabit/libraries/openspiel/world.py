@@ -23,7 +23,7 @@ from cohabit.world import Eye, Observation, Outcome, Range, Seat, SeatId, Standi
 MOVES_SHOWN = 8
 MAX_SEED = 2**31 - 1
 CHANCE, SIMULTANEOUS = -1, -2
-"""What the library gives as the current player, if it is not one player."""
+"""The values of the library for the current player, if it is not one player."""
 PREFERRED = re.compile(r"(.*\W)?(pass|fold|stand|stay|stop|none|stop drawing|skip)(es)?\b.*", re.IGNORECASE)
 """A move that changes little, for a player who does not answer."""
 NOISE = re.compile(
@@ -31,7 +31,7 @@ NOISE = re.compile(
     r"|[xo](?=\(|\d+$|[a-z]\d+$)|[BW] (?=[a-z]\d+$|PASS$)|[XO] (?=From|To|Shoot)|p\d(?=a\d$)"
     r"|[Cc]hance outcome:? \d+ ?)"
 )
-"""What the library writes before some moves: the player or its mark, the number of the move, or that of an outcome."""
+"""The text that the library puts before some moves: the player or its mark, the number of the move or of an outcome."""
 SENTENCE_IN_BRACKETS = re.compile(r"\(([A-Za-z][\w']*:? [^()]*)\)")
 REPEATED = re.compile(
     r"((current|cur|turn|previous) player|player|current turn|turn|extra turn|repeated move):? *[-*\w]+"
@@ -51,7 +51,7 @@ class _Snapshot(Struct, array_like=True):
 
 
 def seats_of(kind: Any, parameters: Mapping[str, Parameter]) -> int:
-    """How many play a game with these parameters. The library says it when a game is loaded, which can take long."""
+    """The number of players of a game with these parameters. Loading a game to ask the library can take long."""
     takes = kind.parameter_specification
     for name in ("players", "num_players", "numPlayers"):
         if (count := int(parameters.get(name, takes.get(name, 0)))) > 0:
@@ -148,7 +148,7 @@ class SpielWorld(World):
         self._count_turn(state.current_player())
 
     def _count_turn(self, now: int) -> None:
-        """How often a player tries in vain is hidden in some games: that player stays to move, and it counts once."""
+        """Count the turn. Some games hide how often a player tries in vain: such tries count once together."""
         if now == CHANCE:
             return
         if self.awaited != CHANCE:
@@ -275,7 +275,7 @@ class SpielWorld(World):
         return [*map(Told, self.round)]
 
     def _step(self, player: int) -> int:
-        """What a player does in this round. Who has chosen nothing does something harmless."""
+        """The move of a player in this round. A player without a choice makes a harmless one."""
         legal = self.legal_moves(player)
         words = self.chosen.get(self.seats[player].id)
         return legal[words if words is not None else self._harmless(player)] if legal else 0

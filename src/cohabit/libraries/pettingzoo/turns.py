@@ -48,7 +48,7 @@ class TurnsWorld(AgentsWorld):
         return Outcome(f"You played {move}.", public=f"{by.name or by.id} {self._told()}.")
 
     def _told(self) -> str:
-        """What everybody may know of the last move."""
+        """The public text of the last move."""
         move = self.last_moves[-1].partition(" ")[2]
         return move if type(self.words).told is Words.told else f"plays {move}"
 

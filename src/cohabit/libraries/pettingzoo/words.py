@@ -28,7 +28,7 @@ class Words:
         env.unwrapped.cohabit_seen = dict(observations)
 
     def observed(self, env: Any, agent: str) -> Any:
-        """What an agent observes, and its mask of possible moves, or None."""
+        """The observation of an agent, and its mask of possible moves, or None."""
         kept = getattr(env.unwrapped, "cohabit_seen", None)
         shown = env.observe(agent) if kept is None else kept.get(agent)
         if isinstance(shown, Mapping) and MASK in shown:
@@ -50,7 +50,7 @@ class Words:
         return msgspec.json.encode(move).decode()
 
     def told(self, env: Any, agent: str, move: Any) -> str:
-        """What everybody is told of a move: in an environment about which nothing is known, that there was one."""
+        """The public text of a move: in an environment about which nothing is known, that there was one."""
         return "has moved"
 
     def read(self, env: Any, agent: str, text: str) -> Any:
@@ -71,7 +71,7 @@ class Words:
         return next(iter(choices.values()))
 
     def position(self, env: Any, agent: str | None, sees_all: bool) -> str:
-        """What an agent sees; without one, what everybody may see. An environment does not say what that is."""
+        """The observation of an agent, as text; without one, the public part, which an environment does not name."""
         if sees_all:
             return "\n".join(f"{each} observes:\n{in_words(self.observed(env, each)[0])}" for each in env.agents)
         if agent is None:

@@ -30,7 +30,7 @@ def _choices(choice: str) -> list[str]:
 
 
 def is_distinct(move: str) -> bool:
-    """Whether no part of a move comes twice."""
+    """True if no part of a move comes twice."""
     parts = re.findall(r"\w+", move)
     return len(set(parts)) == len(parts)
 
@@ -44,7 +44,7 @@ def moves_in(heard: Sequence[Message]) -> list[str]:
 
 
 def named(text: str) -> list[str]:
-    """What is in brackets and could be a move: the cells of a board and the marks of players are not."""
+    """The bracketed words that could be a move: the cells of a board and the marks of players are not."""
     return [token for token in dict.fromkeys(_TOKEN.findall(text)) if re.search(r"[A-Za-z0-9]", token)]
 
 

@@ -71,12 +71,12 @@ class Game:
 
     @property
     def errors(self) -> int:
-        """How many invalid moves in a row the player whose turn it is has made."""
+        """The number of invalid moves in a row by the player whose turn it is."""
         return int(getattr(self._env.state, "error_count", 0))
 
     @property
     def errors_left(self) -> int:
-        """How many more it may make."""
+        """The number of further invalid moves that it may make."""
         return max(0, int(getattr(self._env.state, "error_allowance", 0)) - self.errors)
 
     @property

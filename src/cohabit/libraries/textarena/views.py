@@ -1,4 +1,4 @@
-"""What an eye sees of a game, in words.
+"""The view of a game by an eye, in words.
 
 Lines of the library begin with a bar, and what players say is quoted, so neither can pass for a line of the view.
 """
@@ -19,7 +19,7 @@ def rules(heard: Sequence[Message]) -> list[str]:
 
 
 def history(heard: Sequence[Message], reader: int | None) -> list[str]:
-    """What has happened, oldest first: the latest board only, and as much as fits."""
+    """The events of the game, oldest first: the latest board only, and as much as fits."""
     board = next((message for message in reversed(heard) if message.kind == BOARD), None)
     kept: list[list[str]] = []
     room = MAX_HISTORY

@@ -14,14 +14,14 @@ from cohabit.world import Eye, GameRejected, Observation, Outcome, Seat, SeatId,
 MAX_WORDS, MAX_MOVE = 2_000, 200
 """Characters of what a player says, and of a move."""
 RECENT = 10
-"""How many messages programs get with each observation."""
+"""The number of messages that programs get with each observation."""
 REDRAWS = 12
-"""How many other games are tried when the hidden part of one is redrawn."""
+"""The number of other games that are tried when the hidden part of one is redrawn."""
 PHRASES = ("I agree.", "I disagree.", "Tell me more.", "What do you suggest?", "Let us work together.")
 
 
 class Family(Struct, frozen=True):
-    """What our table knows about the games of one family, which differ by a size or a level."""
+    """The entry of our table for the games of one family, which differ by a size or a level."""
 
     title: str
     about: str  # the rules in two sentences

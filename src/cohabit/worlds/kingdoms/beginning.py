@@ -11,9 +11,9 @@ from cohabit.worlds.kingdoms.tiles import CAN_GROW, IS_DEADLY, IS_WATER
 FIRST_PEOPLE = 16
 FIRST_HOUSES = 2
 FIRST_FOOD = 60
-"""What a first city has."""
+"""The stores and buildings of a first city."""
 PLACES = 600
-"""How many random places are considered."""
+"""The number of random places that are considered."""
 SOIL_RADIUS = 9
 BEST = 3
 """Only the best one in this many places, by the soil within that radius, is considered, so that all start alike."""

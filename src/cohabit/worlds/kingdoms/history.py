@@ -1,4 +1,4 @@
-"""How many people and soldiers each kingdom had, for charts."""
+"""The numbers of people and soldiers of each kingdom over time, for charts."""
 
 from typing import Any
 

@@ -22,7 +22,7 @@ from cohabit.worlds.kingdoms.species import HEALTH, IS_CIVIL, LIFE
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, CAN_GROW, TOP_FOOD, TOP_ROW
 
 PLACES = 60
-"""How many random places are considered for a city."""
+"""The number of random places that are considered for a city."""
 HOME_RADIUS = 9
 """People are imagined within this distance of the centre of their city."""
 SOLDIERS = 1, 6

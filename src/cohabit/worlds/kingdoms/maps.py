@@ -1,4 +1,4 @@
-"""What each kingdom has seen of the world, in the characters of the text map.
+"""The parts of the world that each kingdom has seen, in the characters of the text map.
 
 It is noted once a year, because to find what a large kingdom sees takes milliseconds. A reply also has what is in sight
 now.
@@ -22,7 +22,7 @@ from cohabit.worlds.kingdoms.text_map import (
 from cohabit.worlds.seen_map import ExploredMap, Letters, SavedMap, SeenMap
 
 CHARACTERS: Final = " " + "".join(GROUND_LEGEND) + KINGDOM_CHARACTERS + "".join(MARKS)
-"""What is seen, by its code."""
+"""The characters of the map, by their codes."""
 CODE_OF: Final = {character: code for code, character in enumerate(CHARACTERS)}
 OPEN: Final = frozenset(code for character, code in CODE_OF.items() if character not in " ~!")
 BLOCK: Final = 4
@@ -51,7 +51,7 @@ def look_around(seen: SeenMap, view: View) -> None:
 
 
 def map_of(before: SeenMap | None, view: View) -> ExploredMap:
-    """What a kingdom has seen, and sees now."""
+    """The map of all that a kingdom has seen, including its current view."""
     sim = view.sim
     seen = before.copy() if before is not None else new_map(sim.land)
     look_around(seen, view)

@@ -24,7 +24,7 @@ MAX_WARS = 4
 MAX_THREATS = 4
 MAX_CITIES = 5
 MAX_CITIES_OF_WORLD = 20
-"""How many cities an eye has that sees everything. `list_cities` has all of them."""
+"""The number of cities in the view of an eye that sees everything. `list_cities` has all of them."""
 MAX_WARS_OF_WORLD = 8
 PLAIN_POWERS = ("rain", "thaw", "heal", "cure", "feast", "youth", "coming_of_age")
 """Powers whose names say what they do."""
@@ -59,7 +59,7 @@ def _soldiers(sim: Sim, k: Kingdom) -> Rows:
 
 
 def observation(view: View, paused: bool, over: bool, marks: Mapping[int, Mark] = MappingProxyType({})) -> Observation:
-    """What this eye sees, as values and text."""
+    """The observation of this eye, as values and text."""
     sim = view.sim
     mine = sim.kingdoms.get(view.kingdom or 0)
     status: dict[str, object] = {
@@ -87,7 +87,7 @@ def observation(view: View, paused: bool, over: bool, marks: Mapping[int, Mark] 
 
 
 def _digest(sim: Sim, mine: Kingdom | None, marks: Mapping[int, Mark]) -> str:
-    """How the numbers of a kingdom have changed in the last step."""
+    """The changes of a kingdom's numbers in the last step, as text."""
     before = marks.get(mine.id) if mine is not None else None
     if mine is None or before is None or before.tick >= sim.tick:
         return ""
@@ -131,7 +131,7 @@ def _head(view: View, mine: Kingdom | None, over: bool) -> str:
 
 
 def result(sim: Sim, mine: Kingdom | None = None) -> str:
-    """How the match ended, for one kingdom or for everybody."""
+    """The result of the match as text, for one kingdom or for everybody."""
     winner = next((k for k in sim.alive if k.claimed), None)
     won = f"{winner.name} has won" if winner is not None else "nobody has won"
     if mine is None or not mine.claimed:
@@ -191,7 +191,7 @@ def _my_status(view: View, mine: Kingdom) -> dict[str, object]:
 
 
 def _still_enlisting(mine: Kingdom, soldiers: int) -> str:
-    """How far a muster is, because only a few people enlist each day."""
+    """The progress of a muster, as text; empty if it is complete. Only a few people enlist each day."""
     wanted = mine.people * mine.orders.muster // 100
     return f" ({soldiers} of {wanted} soldiers)" if soldiers < wanted else ""
 
@@ -214,7 +214,7 @@ def _siege(city: City) -> dict[str, object]:
 
 
 def _army(sim: Sim, mine: Kingdom, own: Sequence[City], soldiers: Rows) -> str:
-    """Where the soldiers are who are not at home, and what the army does."""
+    """The positions of soldiers who are not at home, and the army's activity, as text."""
     c, away = sim.creatures, soldiers
     for city in own:
         away = away[np.maximum(abs(c.x[away] - city.x), abs(c.y[away] - city.y)) > armies.CAMP_RADIUS]
@@ -322,7 +322,7 @@ def _no_housing(city: City) -> str:
 
 
 def _disloyal(sim: Sim, city: City) -> str:
-    """What lowers the loyalty of a city, with numbers."""
+    """The reasons that lower the loyalty of a city, with numbers."""
     parts = city_life.loyalty_parts(sim, city, life.people_of(sim, city.id))
     return ", ".join(f"{why} {change}" for why, change in parts.items() if change < 0)
 

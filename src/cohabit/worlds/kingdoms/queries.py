@@ -18,7 +18,7 @@ T = TypeVar("T")
 WILD_KINGDOMS = {"nomads": 1_000_001, "animals": 1_000_002, "monsters": 1_000_003}
 """Ids of the kingdoms under which wild creatures are listed."""
 MAX_NAMES = 20
-"""How many names the answer about a tile has at most."""
+"""The number of names that the answer about a tile has at most."""
 _WILD_NAMES = {"civil": "nomads", "monster": "monsters", "undead": "monsters"}
 _WILD_KINGDOM = np.array([WILD_KINGDOMS[_WILD_NAMES.get(kind.temper, "animals")] for kind in SPECIES])
 

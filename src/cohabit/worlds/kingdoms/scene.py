@@ -68,7 +68,7 @@ def _coordinates(width: int, height: int) -> type[np.generic]:
 
 @cache
 def _frame(width: int, height: int) -> Mapping[str, Any]:
-    """What stays as it is: the size of the map, and the kinds of things on it."""
+    """The constant parts of a scene: the size of the map, and the kinds of things on it."""
     return {
         "size": [width, height],
         "chunk": _chunk(width, height),
@@ -122,7 +122,7 @@ def _kingdoms(view: View) -> list[Layers]:
 
 
 def _kingdom(view: View, k: Kingdom) -> Layers:
-    """What is public of a kingdom; for its own people and those who see everything the rest, too."""
+    """The public data of a kingdom, and the rest for its own people and those who see everything."""
     sim = view.sim
     capital, king = sim.cities.get(k.capital), sim.creatures.row(k.king)
     found: Layers = {
@@ -153,7 +153,7 @@ def _city(view: View, city: City) -> Layers:
 
 # -- creatures and armies -------------------------------------------------------------------------
 def _armed(view: View, rows: Rows) -> NDArray[np.bool_]:
-    """Which of them are known as soldiers: one's own, and those of enemies."""
+    """A mask of these rows: True for creatures known as soldiers, which are one's own and those of enemies."""
     c = view.sim.creatures
     soldier: NDArray[np.bool_] = c.job[rows] == Job.SOLDIER
     if not view.everything:
@@ -221,7 +221,7 @@ def _together(x: NDArray[np.int64], y: NDArray[np.int64]) -> list[NDArray[np.int
 
 
 def _marches(view: View) -> Iterator[Layers]:
-    """Where soldiers and settlers were sent. Places that the eye neither sees nor has named are left out."""
+    """The destinations of soldiers and settlers. Places that the eye neither sees nor has named are left out."""
     sim = view.sim
     for k in sim.alive:
         if not view.knows(k.id):

@@ -31,7 +31,7 @@ def seen_by(sim: Sim, kingdom: int) -> Mask:
 
 
 class View:
-    """What one eye may see of a simulation. Valid until the simulation changes.
+    """The parts of a simulation that one eye may see. Valid until the simulation changes.
 
     ``seen`` is None for an eye that sees everything, and has no cells for an eye without a kingdom.
     """

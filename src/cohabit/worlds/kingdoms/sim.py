@@ -17,8 +17,8 @@ from cohabit.worlds.kingdoms.land import Land
 YEAR = 60
 """Ticks in a year. A human is adult at fifteen and lives for up to ninety years."""
 MAX_NEWS = 40
-"""How many news items a world keeps for views, for each group of kingdoms that is told the same: news that some are
-not told never displaces theirs."""
+"""The number of news items that a world keeps for views, for each group of kingdoms that is told the same: news that
+some are not told never displaces theirs."""
 MAX_FAITH = 300
 MAX_KINGDOM_ID = 1 << 13
 """A limit, because the rules keep tables by id."""

@@ -16,7 +16,7 @@ MAP_COLUMNS, MAP_ROWS = 40, 18
 LABELLED_COLUMNS = 8
 """The first of this many columns has its x above it."""
 KINGDOM_CHARACTERS = "123456789abcdefghijklmnopqrstuvwxyz"
-"""How the land of a kingdom is drawn, by its id; after the last it starts again."""
+"""The character of the land of a kingdom, by its id; after the last it starts again."""
 GROUND_LEGEND = {"~": "water", ".": "land", "^": "hills", "!": "deadly"}
 MARKS = {"C": "my city", "E": "city of another kingdom", "X": "enemy soldiers"}
 
@@ -71,7 +71,7 @@ def text_map(view: View) -> str:
 
 
 def _legend(view: View, picture: NDArray[np.str_], owners: set[int]) -> str:
-    """What the characters mean; only those that occur."""
+    """The meanings of the characters in the picture."""
     drawn = set(picture.ravel().tolist())
     return ", ".join(
         f"{character} {meaning}" for character, meaning in meanings(view.sim, owners).items() if character in drawn
@@ -79,7 +79,7 @@ def _legend(view: View, picture: NDArray[np.str_], owners: set[int]) -> str:
 
 
 def meanings(sim: Sim, owners: Iterable[int]) -> dict[str, str]:
-    """What each character means."""
+    """The meaning of each character."""
     lands: dict[str, str] = {}
     for number in sorted(owners):
         character = KINGDOM_CHARACTERS[(number - 1) % len(KINGDOM_CHARACTERS)]

@@ -19,7 +19,7 @@ class Ground(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Top(Struct, frozen=True, forbid_unknown_fields=True):
-    """What covers the ground of a cell. Row 0 is nothing."""
+    """The cover of the ground of a cell. Row 0 is nothing."""
 
     id: str
     colour: str

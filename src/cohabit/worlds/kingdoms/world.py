@@ -32,7 +32,7 @@ PICTURE_SIZE = 1024
 DIGEST_TICKS = 10
 """After a step of at least this many ticks a view says what has changed. Real time advances in smaller steps."""
 REWARD_TICKS = 10 * YEAR
-"""How often rewards are counted in real time. In a step of several ticks they are counted at its end."""
+"""The number of ticks between two counts of rewards in real time. A step of several ticks counts them at its end."""
 
 
 class Pending(Struct):
@@ -200,7 +200,7 @@ class Kingdoms(OrderActions):
 
     # -- views ------------------------------------------------------------------------------------
     def view(self, eye: Eye) -> View:
-        """What an eye may see, cached until something changes."""
+        """The view of an eye, cached until something changes."""
         found = self._views.get(eye)
         if found is None:
             kingdom = int(eye.seat) if eye.seat is not None and eye.seat.isdecimal() else None

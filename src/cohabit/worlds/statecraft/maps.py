@@ -19,7 +19,7 @@ SHAPES: dict[str, tuple[Cell, ...]] = {
 }
 """The directions in which a generated map grows, one after the other."""
 DIRECTION_WEIGHT = 5
-"""The weight of cells in the direction of a growing map; those elsewhere have 1."""
+"""The factor by which the map grows more often in its direction than elsewhere."""
 
 
 def make_map(choice: str | Mapping[str, Iterable[str]], seed: int, size: int, shape: str) -> Graph:

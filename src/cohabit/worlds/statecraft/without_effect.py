@@ -9,7 +9,7 @@ from cohabit.worlds.statecraft.state import Drop, DroppedInput, GameState, Ledge
 from cohabit.worlds.statecraft.turn import carry_out
 
 Problem = tuple[Drop, str, str]
-"""The kind of problem (dropped or cut), the field of the order, and the reason."""
+"""The kind of problem, the field of the order, and the reason."""
 
 
 def check_orders(state: GameState, nation: str, answer: Any, rules: Rules) -> tuple[list[DroppedInput], Texts]:

@@ -19,9 +19,9 @@ NEXT = {
     "UNREACHABLE": "Your commits are kept and shared by the next `cohabit workspace sync`.",
     "UNKNOWN_COMMAND": "docs/workspace-tools.md lists them.",
 }
-"""What to do next, for errors whose message does not say so for a command line."""
+"""The next step, for errors whose message does not name it for a command line."""
 BOARD = Verb("", None, "show the board")
-"""What runs without a verb."""
+"""The verb that runs if none is given."""
 PAGED = {"read": "content", "diff": "diff"}
 """Verbs with answers that are cut to fit a model's context window; a person gets all pages."""
 MAX_PAGES = 64

@@ -80,7 +80,7 @@ def _check_repository(house: "House", plan: Plan) -> None:
 
 
 async def _repository(house: "House", plan: Plan) -> str:
-    """Where the shared repository is, or why it does not answer."""
+    """The address of the shared repository, or the reason why it does not answer."""
     runner = house.rooms[plan.room].remote
     assert runner is not None
     await runner.poll()

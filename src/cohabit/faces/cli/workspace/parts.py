@@ -54,7 +54,7 @@ def count(n: int, what: str) -> str:
 
 
 def ago(when: str, now: datetime | None = None) -> str:
-    """How long ago a time was, in the largest unit that fits; a time without a zone is local."""
+    """The time since a moment, in the largest unit that fits; a time without a zone is local."""
     try:
         then = datetime.fromisoformat(when)
     except ValueError:
@@ -86,7 +86,7 @@ def commit_table(commits: Iterable[Answer]) -> Table:
 
 
 def _verified_mark(commit: Answer) -> tuple[str, str]:
-    """Whether the author of a commit is verified, if signing is set up."""
+    """The mark of a commit: verified author, wrong or unknown; empty if signing is not set up."""
     if "verified" not in commit:
         return "", ""
     return (" ✓", "green") if commit["verified"] else (" ✗", "red") if commit["verified"] is False else (" -", "dim")

@@ -97,7 +97,7 @@ def _place(sim: Sim, city: City, map_size: tuple[int, int]) -> tuple[int, int]:
 
 
 def _label_box(place: tuple[int, int], wide: int, tall: int, radius: int, map_size: tuple[int, int]) -> Box:
-    """Where a name goes: below its symbol, or above it at the lower edge of the map; never off the map."""
+    """The box of a name: below its symbol, or above it at the lower edge of the map; never off the map."""
     x, y = place
     left = max(2, min(x - wide // 2, map_size[0] - wide - 2))
     top = y + radius + 2 if y + radius + tall + 4 < map_size[1] else y - radius - tall - 6

@@ -149,7 +149,7 @@ def paint(scene: Scene, colours: NDArray[np.int64]) -> Colours:
 
 
 def texture(scene: Scene) -> Shade:
-    """How much lighter or darker the grain makes every point of a map with four by four points per tile."""
+    """The brightness that the grain adds to or takes from every point of a map, with four by four points per tile."""
     height, width = scene.cover.shape
     turned = scene.cover.astype(np.intp) * 4 + _hash(width, height) % 4
     by_tile = _GRAIN_TABLE[turned]  # rows and columns of tiles, and for each of them rows and columns of points

@@ -24,9 +24,9 @@ OUTNUMBERED = 2
 SETTLE_AT = 20
 """The distance from an own city at which settling is suggested."""
 WAR_TARGETS = 3
-"""How many kingdoms are suggested as targets of a war: players first, then the smallest."""
+"""The number of kingdoms suggested as targets of a war: players first, then the smallest."""
 RALLY_PLACES = 2
-"""How many own cities are suggested as targets."""
+"""The number of own cities suggested as targets."""
 _DIRECTIONS = ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1))
 FURLOUGH, MUSTER = 10, 35
 """Percent of the people under arms: few, and many."""

@@ -1,4 +1,4 @@
-"""What a power is."""
+"""The declaration of a power."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -10,8 +10,8 @@ from cohabit.worlds.kingdoms.sim import Sim
 
 Family = Literal["spawn", "weather", "disaster", "blessing", "curse", "terraform", "order", "law"]
 Aim = Literal["own", "any", "god"]
-"""Where a kingdom's player may use it. own: on its own land, where it affects only its own people · any: anywhere, as
-an order to its own kingdom · god: nowhere."""
+"""The place where a kingdom's player may use it. own: on its own land, where it affects only its own people · any:
+anywhere, as an order to its own kingdom · god: nowhere."""
 
 
 class Cast(Struct, frozen=True):

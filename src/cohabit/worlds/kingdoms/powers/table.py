@@ -31,7 +31,7 @@ LISTED_AS_IDS = {
     "Paints the ground: ": "Paint one kind of ground each",
     "Paints the cover of the ground: ": "Paint one cover of the ground each",
 }
-"""How the descriptions of powers begin that say no more than their ids. The page lists these without a row each."""
+"""The beginnings of descriptions of powers that say no more than their ids. The page lists these without a row each."""
 
 
 def _collected(powers: Iterable[Power]) -> dict[str, Power]:

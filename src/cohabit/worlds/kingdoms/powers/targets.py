@@ -1,4 +1,4 @@
-"""What a cast reaches, and the changes that several powers share.
+"""The reach of a cast, and the changes that several powers share.
 
 Every power takes its cells and creatures from here, so the limits of a player's reach (its own land, its own people)
 are enforced in one place.

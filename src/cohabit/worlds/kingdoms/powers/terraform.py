@@ -20,7 +20,7 @@ SOIL, RIVER = GROUND_ROW["soil_low"], GROUND_ROW["river"]
 PIT_OF = {GROUND_ROW[name]: GROUND_ROW[f"pit_{name}"] for name in ("deep_ocean", "close_ocean", "shallow_waters")}
 SEEDS = ("grass", "forest", "jungle", "savanna", "swamp", "taiga", "flowers", "mushrooms", "crystal", "candy")
 SEEDS_FOR_PLAYERS = {"grass": 2, "forest": 3, "flowers": 2}
-"""What a kingdom may plant on its own land, and the faith it costs."""
+"""The seeds that a kingdom may plant on its own land, and the faith that each costs."""
 SPENT_SOIL = tuple(TOP_ROW[name] for name in ("none", "burnt", "wasteland", "desert"))
 POWERS = Powers("terraform")
 FAR_AWAY = 10**6

@@ -1,4 +1,4 @@
-"""What happens by itself in every tick. ``tick`` calls the rules in order; each rule is a function of the simulation.
+"""The rules that every tick applies. ``tick`` calls them in order; each rule is a function of the simulation.
 
 * creatures: ``life``, ``walk``, ``neighbours``, ``battle``, ``wildlife``
 * the land: ``vegetation``

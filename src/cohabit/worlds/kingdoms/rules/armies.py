@@ -37,7 +37,7 @@ and this many of them, are fit and within this radius;"""
 BEATEN = 35
 """it returns when fewer than this many percent of them are left."""
 LEAVING_TICKS = 120
-"""How long it takes until everybody has left the camp."""
+"""The time in ticks until everybody has left the camp."""
 
 
 # -- muster ---------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def _target(sim: Sim, kingdom: Kingdom, own: list[City]) -> City | None:
 
 
 def goal_of(sim: Sim, kingdom: Kingdom) -> tuple[int, int, bool] | None:
-    """Where its soldiers should be now, and whether that is an attack; None: at home."""
+    """The place where its soldiers should be now, and True if that is an attack; None: at home."""
     orders = kingdom.orders
     if orders.fortify:
         return None
@@ -185,7 +185,7 @@ def gather(sim: Sim, kingdom: Kingdom) -> None:
 
 
 def is_leaving(sim: Sim, kingdom: Kingdom) -> bool:
-    """Whether an army that sets out is still on its way out of the camp."""
+    """True if an army that sets out is still on its way out of the camp."""
     return sim.tick - kingdom.army_left_at <= LEAVING_TICKS
 
 

@@ -10,7 +10,7 @@ from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, BUILDINGS, CAN_GROW, GROUND, IS_STONY, IS_WATER, TOP_ROW
 
 FIRST_RADIUS = 4
-"""How far the land of a new city reaches."""
+"""The radius of a new city's land, in tiles."""
 CITY_BITS = 16
 """The part of a city's number that counts the cities of its founder. The rest is the id of that kingdom."""
 FOUNDER_FOOD = 3
@@ -18,7 +18,7 @@ FOUNDER_FOOD = 3
 FIRST_WOOD = 15
 """Wood in the store of a new city."""
 HOUSING = {"bonfire": 12, "house": 4, "hall": 8}
-"""How many people a building houses."""
+"""The number of people that each building houses."""
 SPARE_HOUSING = 4
 MAX_HOUSES = 9
 """A city builds houses until it can house this many more people than it has, up to this number of houses."""
@@ -32,7 +32,7 @@ FORTIFIED_TOWERS = 3
 """Towers that a city builds first when its king has ordered to fortify."""
 FIELDS_PER_PERSON = 5, 4
 EXTRA_FIELDS = 6
-"""How many fields a city wants."""
+"""The number of fields that a city wants, from its number of people."""
 MAX_NEW_FIELDS = 4
 """per day."""
 ROAD_PEOPLE = 15
@@ -92,12 +92,12 @@ def land_of(sim: Sim, city: City) -> Cells:
 
 # -- buildings, fields, roads ---------------------------------------------------------------------
 def housing(city: City) -> int:
-    """How many people this city can house."""
+    """The number of people that this city can house."""
     return sum(HOUSING.get(kind, 0) * count for kind, count in city.buildings.items())
 
 
 def wanted_buildings(sim: Sim, city: City) -> list[str]:
-    """What the city wants to build, most wanted first."""
+    """The buildings that the city wants to build, most wanted first."""
     wanted = []
     if sim.kingdoms[city.kingdom].orders.fortify and city.buildings.get("tower", 0) < FORTIFIED_TOWERS:
         wanted.append("tower")

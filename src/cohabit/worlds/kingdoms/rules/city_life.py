@@ -58,7 +58,7 @@ MAX_CULTURE_LOYALTY = 15
 KING_LOYALTY = 14
 """plus or minus up to this, depending on the king."""
 LOYALTY_DRIFT = 1
-"""How much loyalty changes per day."""
+"""The change of loyalty per day, at most."""
 
 
 # -- all cities, once a day -----------------------------------------------------------------------
@@ -161,7 +161,7 @@ def loyalty_target(sim: Sim, city: City, rows: Rows) -> int:
 
 
 def loyalty_parts(sim: Sim, city: City, rows: Rows) -> dict[str, int]:
-    """What is added to the loyalty of a city or subtracted from it, by reason; empty for the capital."""
+    """The amounts added to the loyalty of a city or subtracted from it, by reason; empty for the capital."""
     realm = sim.kingdoms[city.kingdom]
     capital = sim.cities.get(realm.capital)
     if capital is None or capital is city or not len(rows):

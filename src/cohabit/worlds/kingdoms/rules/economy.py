@@ -30,7 +30,7 @@ TRADE_REACH = 90
 TRADE_GOLD = 3
 """Gold for both cities when the trader arrives; twice that if the home city has docks."""
 TRADE_GOODWILL = 2
-"""How much a trade improves the opinions of the two kingdoms of each other."""
+"""The amount by which a trade improves the opinions of the two kingdoms of each other."""
 MAX_OPINION = 100
 _PARTS = np.arange(len(WORKPLACE_RADII), dtype=np.uint64) * np.uint64(20)
 _FARM, _GRASS = TOP_ROW["farmland"], TOP_ROW["grass"]
@@ -48,7 +48,7 @@ def work(sim: Sim, rows: Rows) -> None:
 
 
 def ripe(sim: Sim, cells: Rows) -> NDArray[np.bool_]:
-    """Which of these cells are fields that can be harvested?"""
+    """A mask of these cells: True for fields that can be harvested."""
     harvested = sim.land.grazed[cells]
     fields: NDArray[np.bool_] = sim.land.top[cells] == _FARM
     fields &= (harvested == 0) | (sim.tick - harvested >= RIPENS)
@@ -122,7 +122,7 @@ def send_trader(sim: Sim, city: City, rows: Rows) -> None:
 
 
 def _destinations(sim: Sim, city: City) -> list[tuple[int, int]]:
-    """Where a trader can go: to other cities of its kingdom, and to foreign ones that its people have seen."""
+    """The places that a trader can go to: other cities of its kingdom, and foreign ones that its people have seen."""
     own = [(other.x, other.y) for other in sim.cities_of(city.kingdom) if other is not city and not other.besieger]
     known = sim.kingdoms[city.kingdom].known.values()
     foreign = [(x, y) for x, y, kingdom in known if not sim.are_at_war(city.kingdom, kingdom)]

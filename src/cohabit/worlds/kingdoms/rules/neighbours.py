@@ -1,4 +1,4 @@
-"""Which creatures are near each other. The map is divided into blocks of 8 by 8 tiles.
+"""The creatures near each creature. The map is divided into blocks of 8 by 8 tiles.
 
 A creature does not compare itself with everybody: it gets a sample of twelve from the blocks around it, so the cost
 grows with the number of creatures and not with its square. It samples often enough to notice the rest soon.
@@ -16,7 +16,7 @@ from cohabit.worlds.kingdoms.sim import Sim
 BLOCK_BITS = 3
 """A block is 8 tiles on a side."""
 OWN_BLOCK = 4
-"""How many of the sample are from the creature's own block, spread evenly over that block."""
+"""The number of samples from the creature's own block, spread evenly over that block."""
 SAMPLED_BLOCKS = OWN_BLOCK * ((0, 0),) + ((-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1))
 """For each creature of a sample, the block it comes from: blocks across and down from the own one."""
 _ACROSS = np.array([across for across, _ in SAMPLED_BLOCKS], np.int64)

@@ -1,4 +1,4 @@
-"""What a kingdom knows of the land beyond its sight: the chart, and the foreign cities that its people have seen.
+"""The knowledge of a kingdom beyond its sight: the chart, and the foreign cities that its people have seen.
 
 Settlers and traders choose where to go by this. If they went by the truth, their routes would show a player what the
 fog hides.
@@ -27,7 +27,7 @@ def notice_cities(sim: Sim, kingdom: Kingdom) -> None:
 
 
 def _in_sight(sim: Sim, kingdom: Kingdom, places: list[tuple[int, int]]) -> list[bool]:
-    """Which of these places do its people see?"""
+    """For each of these places, True if its people see it."""
     c = sim.creatures
     own = np.flatnonzero(c.kingdom == kingdom.id)
     at = np.array(places, np.int32).reshape(-1, 2)
@@ -46,7 +46,7 @@ class Survey:
         self.cities += [(x, y) for x, y, _ in kingdom.known.values()]
 
     def is_free_soil(self, cells: Cells) -> NDArray[np.bool_]:
-        """Which of these cells could become fields of a new city, as far as the kingdom knows?"""
+        """A mask of these cells: True for those that could become fields of a new city, as far as the kingdom knows."""
         land, seen = self.sim.land, self.seen[cells]
         free: NDArray[np.bool_] = CAN_GROW[np.where(seen, land.ground[cells], land.chart[cells])]
         return free & ~(seen & (land.city[cells] > 0))

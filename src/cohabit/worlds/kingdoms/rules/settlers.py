@@ -12,13 +12,13 @@ CROWDED = 28
 SEND_CHANCE = 1, 30
 """with this chance per day, or at once if the king has ordered it."""
 BAND = 8
-"""How many settlers go."""
+"""The number of settlers that go."""
 NEAREST, FURTHEST = 15, 44
 """The distance of the new city from the old one,"""
 APART = 15
 """and its smallest distance from any other city. Settlers choose a place by what their kingdom knows."""
 PLACES = 24
-"""How many random places are considered."""
+"""The number of random places that are considered."""
 SOIL_RADIUS = 5
 MIN_SOIL = 30
 """A place needs this many cells of unowned soil within that radius."""
@@ -86,7 +86,7 @@ def is_free(sim: Sim, x: int, y: int) -> bool:
 
 
 def soil(sim: Sim, x: int, y: int) -> int:
-    """How many unowned cells around a place could become fields."""
+    """The number of unowned cells around a place that could become fields."""
     around = sim.land.disc(x, y, SOIL_RADIUS)
     return int(np.count_nonzero(CAN_GROW[sim.land.ground[around]] & (sim.land.city[around] == 0)))
 

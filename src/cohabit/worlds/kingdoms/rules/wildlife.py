@@ -42,7 +42,7 @@ PACKS = (("bandit", 5), ("skeleton", 6), ("zombie", 6), ("snowman", 4), ("ghost"
          ("bandit", 8), ("demon", 1), ("cold_one", 3), ("evil_mage", 1), ("necromancer", 2), ("dragon", 1))  # fmt: skip
 """The packs of monsters, one of which is chosen at random."""
 ARRIVAL_PLACES = 200
-"""How many random cells are considered for an arrival."""
+"""The number of random cells that are considered for an arrival."""
 _ANIMALS = [row for row, kind in enumerate(species.SPECIES) if kind.habitat]
 
 
@@ -99,7 +99,7 @@ def habitat(sim: Sim, kind: species.Species, tries: int, purpose: str) -> Cells:
 
 
 def _suits(sim: Sim, kind: species.Species, cells: Cells) -> NDArray[np.bool_]:
-    """Which of these cells are unowned and in the habitat of the species?"""
+    """A mask of these cells: True for unowned ones in the habitat of the species."""
     land = sim.land
     fits: NDArray[np.bool_] = life.livable(sim, species.SPECIES_ROW[kind.id], cells) & (land.city[cells] == 0)
     if kind.habitat:
