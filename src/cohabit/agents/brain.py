@@ -49,7 +49,7 @@ class Brain(Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_code(self) -> bool:
-        """Whether it is code of the operator: in a file, or a program."""
+        """True if it is code of the operator: in a file, or a program."""
         return self.is_file or self.is_command
 
     @property
@@ -59,7 +59,7 @@ class Brain(Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_code_or_network(self) -> bool:
-        """Whether it runs code of the operator or connects to an address: remote callers may choose it only from the
+        """True if it runs code of the operator or connects to an address: remote callers may choose it only from the
         house's list."""
         return self.is_code or bool(self.target) or bool(self.url)
 
@@ -112,7 +112,7 @@ def parse_brain(name: str, options: Mapping[str, Any] | None = None) -> Brain:
 
 
 def is_command(name: str) -> bool:
-    """Whether this is the name of a brain that is a program."""
+    """True if this is the name of a brain that is a program."""
     return name.startswith(COMMAND + ":")
 
 

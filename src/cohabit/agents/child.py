@@ -78,7 +78,7 @@ class Child:
             self._connection.sendall(wire.frame(closed))  # not before tasks and threads of the agent have ended
 
     def _started(self, call: wire.Call) -> Any:
-        """What the method returns, which may have to be awaited."""
+        """The result of the method, which may have to be awaited."""
         arguments = wire.unpacked(call.arguments, wire.ARGUMENTS[call.method])
         if call.method == "make":
             return self._make(*arguments)
@@ -220,7 +220,7 @@ def start(agent: Any, method: str, arguments: Iterable[Any]) -> Any:
 
 
 def checked(method: str, found: Any) -> Any:
-    """What a method returned, if it is used."""
+    """The result of a method after a check, if it is used."""
     match method:
         case "decide":
             return checked_action(found)
@@ -240,13 +240,13 @@ OF_ITS_BACKEND = ("backend", "server", "_metered")
 
 
 def askers(agent: Any) -> list[Any]:
-    """What asks language models: the agent itself, what it is made of, and backends that it calls directly."""
+    """The parts that ask language models: the agent itself, its parts, and backends that it calls directly."""
     parts = {id(part): part for name, part in getattr(agent, "__dict__", {}).items() if name not in OF_ITS_BACKEND}
     return [part for part in (agent, *parts.values()) if has_backend(part) or is_backend(part)]
 
 
 def asker_of(agent: Any) -> Any:
-    """What asks through the parent: the agent itself, or the only one that it is made of."""
+    """The part that asks through the parent: the agent itself, or the only one of its parts; None otherwise."""
     found = askers(agent)
     is_one = is_async(agent) and found and has_backend(found[0]) and (found[0] is agent or len(found) == 1)
     return found[0] if is_one else None

@@ -20,7 +20,7 @@ from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.answers import EXPECTED, AnswerProblem, parse_action
 
 FREE = Usage(dollars=0.0)
-"""What a program itself costs. What it pays to others is not known here."""
+"""The cost of a program itself. Its payments to others are not known here."""
 
 
 class CommandAgent:

@@ -206,7 +206,7 @@ def kind_of(agent: Any) -> How:
 
 
 def is_async(agent: Any) -> bool:
-    """Whether an agent decides asynchronously."""
+    """True if an agent decides asynchronously."""
     kind: type = type(agent)
     return _is_async(kind)
 
@@ -218,7 +218,7 @@ def _is_async(kind: type) -> bool:
 
 @lru_cache(256)
 def _is_plain(kind: type) -> bool:
-    """Whether no method of an agent has to be awaited, and it has no ``think``."""
+    """True if no method of an agent has to be awaited, and it has no ``think``."""
     others = (getattr(kind, name, None) for name in _OTHERS)
     return not hasattr(kind, "think") and not any(map(inspect.iscoroutinefunction, others))
 

@@ -32,17 +32,17 @@ from cohabit.model.observation import Goal, Observation
 from cohabit.registry import BRAINS, absolute_brain, is_foreign, make_agent, use_backend
 
 MAKE_S = 60.0
-"""How long making an agent may take: some packages take long to import."""
+"""The time that making an agent may take: some packages take long to import."""
 MIN_GRACE_S, MAX_GRACE_S = 5.0, 10.0
 """An agent whose time is over has as long again to return, within these limits. Then its process is killed."""
 CLOSING_S = 5.0
-"""How long an agent may take to close."""
+"""The time that an agent may take to close."""
 
 MAX_QUESTIONS = 1000
 """Questions to a language model at the same time. An agent with more of them is out of control, and killed."""
 
 MAX_ENDS = 5
-"""How often in a row a program may end without an answer before it is not started again."""
+"""The number of times in a row that a program may end without an answer before it is not started again."""
 
 Completing = Callable[[Raw], Awaitable[Raw]]
 """Answers a request to a language model; both are encoded."""
@@ -79,7 +79,7 @@ _known: dict[tuple[str, object], Facts] = {}
 
 
 def facts_of(name: str, *, ask_ready: bool = False) -> Facts:
-    """What the agent with this brain is. It is made once, in a process, and closed again.
+    """The facts about the agent with this brain. It is made once, in a process, and closed again.
 
     ``ask_ready``: ask it also whether its backend is available. Raises BAD_ARGS if it cannot be created.
     """
@@ -109,12 +109,12 @@ def facts_of(name: str, *, ask_ready: bool = False) -> Facts:
 
 
 def _making(name: str, purpose: str) -> tuple[str, str, list[str], str]:
-    """What an agent's process needs to make it as this one would."""
+    """The arguments with which an agent's process makes it as this one would."""
     return name, purpose, sys.path, os.getcwd()
 
 
 def _version(brain: Brain) -> object:
-    """What changes when the file of a brain is edited."""
+    """A value that changes when the file of a brain is edited."""
     if not brain.is_file:
         return None
     try:
@@ -298,7 +298,7 @@ class IsolatedAgent:
 
     # -- the language model that it asks ------------------------------------------------------------
     def unanswered(self) -> list[Exchange]:
-        """What it asked since its last decision. Each exchange is returned once."""
+        """Return the exchanges since its last decision. Each is returned once."""
         asked, self.exchanges = self.exchanges, []
         return asked
 

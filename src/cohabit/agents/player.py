@@ -33,11 +33,11 @@ LATE = ("TURN_NOT_YOURS", "PERMISSION_DENIED")
 NOT_ABOUT_THE_ACTION = ("UNAUTHORIZED", "UNKNOWN_ROOM", "DISABLED", "BUSY")
 """Refusals that end the player's work or ask it to wait; the caller of ``move`` handles them."""
 MAX_LOGGED = 100
-"""How many different problems of a player the log has. The transcript has all of them."""
+"""The number of different problems of a player that the log has. The transcript has all of them."""
 CLOSING_S = 8.0
-"""How long an agent may take to close, including the rest of a call that it has not returned from."""
+"""The time that an agent may take to close, including the rest of a call that it has not returned from."""
 CHOICES_QUOTED = 40
-"""How many legal actions a correction quotes."""
+"""The number of legal actions that a correction quotes."""
 
 Act = Callable[[Action | None], Awaitable[ActionResult | None]]
 """Performs an action in the world; None: do nothing. Raises the reason for refusing it."""
@@ -171,7 +171,7 @@ class Player:
             self._log(f"close failed: {_text(bug) or 'it took too long'}")
 
     async def settle(self) -> None:
-        """Where time stands still: before a decision, wait until the agent has returned from one that was too late.
+        """In a world without a clock: before a decision, wait until the agent has returned from one that was too late.
 
         At most as long as a decision may take. Otherwise the next decisions would time out as well, at once.
         """
@@ -297,7 +297,7 @@ class Player:
                 await self._failure_to_reflect(ActionResult(last.success, last.message, last.reward, achieved, over))
 
     def _unanswered(self) -> list[Exchange]:
-        """What the agent asked a model before it was interrupted or failed."""
+        """The exchanges of the agent with a model before it was interrupted or failed."""
         return cast(contract.Accountable, self.agent).unanswered() if self._accounts else []
 
     def _too_late(self, late: TimeoutError, exchanges: Sequence[Exchange]) -> str:
@@ -325,7 +325,7 @@ class Player:
             return Thought(action, self._unanswered())
 
     def _is_prepared(self, turn: Turn) -> bool:
-        """Whether the agent knows all that it has to know before this decision. If so, nothing has to be awaited."""
+        """True if the agent knows all that it has to know before this decision. If so, nothing has to be awaited."""
         if not self._is_introduced or turn.heard or turn.game != self._game or self._isolated is not None:
             return False
         goals = turn.observation.current_goals
@@ -369,7 +369,7 @@ def _loop_time() -> float:
 
 @lru_cache(256)
 def _abilities(kind: type[Any]) -> tuple[bool, ...]:
-    """Whether agents of a class think, listen, close, and say what they asked a model."""
+    """For agents of a class, True for each of: thinks, listens, closes, and says what it asked a model."""
     return tuple(
         issubclass(kind, ability)
         for ability in (contract.Thinker, contract.Listener, contract.Closing, contract.Accountable)

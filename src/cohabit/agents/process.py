@@ -19,11 +19,11 @@ from cohabit.agents import wire
 
 MODULE = "cohabit.agents.child"
 MAX_IDLE = 8
-"""How many processes wait for their next agent."""
+"""The number of processes that wait for their next agent."""
 UNREADABLE = "its process sent data that cannot be read"
 STDERR = 2
 REAP_S = 1.0
-"""How long a process that has closed its connection may take to end."""
+"""The time that a process that has closed its connection may take to end."""
 REAP_EVERY_S = 0.01
 
 
@@ -39,7 +39,7 @@ class AgentProcess:
         lifeline, self._lifeline = os.pipe()
         try:
             words = [sys.executable, "-u", "-m", MODULE, str(theirs.fileno()), str(lifeline)]
-            # What it prints is seen at once, however it ends, but not in our output, which another program may read.
+            # Its output is seen at once, however it ends, but not in our output, which another program may read.
             self._process = subprocess.Popen(
                 words, pass_fds=(theirs.fileno(), lifeline), stdin=subprocess.DEVNULL, stdout=STDERR,
                 start_new_session=True,
@@ -76,7 +76,7 @@ class AgentProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether that is known; ``is_alive`` asks the system."""
+        """True if that is known; ``is_alive`` asks the system."""
         return bool(self._ended)
 
     # -- without an event loop --------------------------------------------------------------------
@@ -230,7 +230,7 @@ class AgentProcess:
         return self._ended or (self._find_end() if not self.is_alive else "its process was killed: it did not return")
 
     def _find_end(self, seconds: float = REAP_S) -> str:
-        """How a process has ended that has closed its connection."""
+        """The reason why a process that has closed its connection has ended."""
         if not self._has_exited(seconds):
             return "its process closed the connection"
         code = self._process.returncode

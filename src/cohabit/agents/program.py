@@ -18,7 +18,7 @@ QUOTED = 300
 """Characters of it that the reason for a failure quotes."""
 READ_BYTES = 1 << 16
 END_S = 1.0
-"""How long a program whose input or output is closed may take to end."""
+"""The time that a program whose input or output is closed may take to end."""
 
 
 class ProgramEnded(Exception):

@@ -1,4 +1,4 @@
-"""Whether an agent can be created and its backend is available, asked before it plays."""
+"""Checks that an agent can be created and its backend is available, before it plays."""
 
 import asyncio
 

@@ -21,11 +21,11 @@ from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Observation
 
 WAIT_MS = 20_000
-"""How long one call waits for a turn."""
+"""The time that one call waits for a turn."""
 PASSING = Busy, StorageFailed
 """Refusals that a player does not stop for: nothing was changed, and the same call may work later."""
 AGAIN_S = 1.0
-"""How long to wait after one of them."""
+"""The time to wait after one of them."""
 MAX_ACTIONS_PER_TURN = 8
 """A player that ends its turns itself ends one after this many actions, or earlier if it has nothing more to do."""
 MAX_REFUSALS = 20

@@ -17,7 +17,7 @@ MIN_SECRET = 8
 MAX_READ, LONGEST_SECRET = 20_000, 1000
 """Characters of a text that are read, and how many of them at its end may be a part of a secret."""
 OWN_VARIABLES = "COHABIT_"
-"""How the names of our own environment variables begin."""
+"""The prefix of our own environment variables."""
 _MAY_BE_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH|COOKIE", re.IGNORECASE)
 _PASSWORD_IN_ADDRESS = re.compile(r"://[^/@\s]*:[^/@\s]*@")
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
@@ -34,7 +34,7 @@ def api_key(variable: str) -> str | None:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether an environment variable with this name holds a secret."""
+    """True if an environment variable with this name holds a secret."""
     return _SECRET_NAME.search(name) is not None
 
 

@@ -94,12 +94,12 @@ class Spending:
 
     @property
     def reserved(self) -> float:
-        """What requests without a known cost may have cost."""
+        """The possible cost of requests whose cost is not known."""
         return self._totals[1]
 
     @property
     def spent(self) -> float:
-        """What counts against the cap."""
+        """The amount that counts against the cap."""
         return self.paid + self.reserved
 
     @property

@@ -1,4 +1,4 @@
-"""What an agent's process and its parent send each other: MessagePack in frames, with the length before each.
+"""The messages between an agent's process and its parent: MessagePack in frames, with the length before each.
 
 Values of the protocol travel whole, so an agent gets the same ones in its own process as in another.
 """
@@ -25,7 +25,7 @@ MAX_SENT = 1 << 26
 
 
 class Facts(Struct, frozen=True, omit_defaults=True):
-    """What an agent is, as its own process found out."""
+    """The facts about an agent, found by its own process."""
 
     methods: list[str]  # those of ``METHODS`` that it has
     asynchronous: bool = False
@@ -78,7 +78,7 @@ class Call(Struct, frozen=True, tag=0, array_like=True, gc=False):
 
 
 class Reply(Struct, frozen=True, tag=1, array_like=True, gc=False):
-    """What a method returned."""
+    """The result of a method."""
 
     id: int
     value: Raw
@@ -146,7 +146,7 @@ ARGUMENTS: dict[str, Any] = {
 }
 """The arguments of each method. Both sides have one more, ``complete``, which asks a language model."""
 RESULTS: dict[str, Any] = {"make": Facts, "decide": Action | None, "think": Thought, "talk": str}
-"""What the methods return whose result is used."""
+"""The types of the results of methods that are used."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Message).decode

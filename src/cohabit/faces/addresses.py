@@ -42,7 +42,7 @@ def outward_address(host: str) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Whether this is an IP address, not a name."""
+    """True if this is an IP address, not a name."""
     try:
         ip_address(host)
     except ValueError:

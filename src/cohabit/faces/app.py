@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parent / "web"
 PLAYER = Path(__file__).parents[1] / "front_ends"
-"""What the page shares with front ends, exported files and notebooks."""
+"""The files that the page shares with front ends, exported files and notebooks."""
 PRIVATE = {"referrer-policy": "no-referrer", "x-content-type-options": "nosniff", "cache-control": "no-cache"}
 """Headers of the documents."""
 

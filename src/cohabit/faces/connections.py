@@ -20,7 +20,7 @@ from cohabit.house.overload import OverloadLog
 from cohabit.house.settings import Settings, split_names
 
 SWEEP_MS = 1_000
-"""How often slow connections are looked for."""
+"""The interval at which slow connections are looked for."""
 RESERVED_FILES = 128
 """Open files that are left for the store and the rest of the process."""
 MAX_PIPELINED = 8
@@ -293,7 +293,7 @@ def proxies(settings: Settings) -> frozenset[str]:
 
 
 def max_open_files() -> int:
-    """How many files this process may open. The soft limit is raised to the hard one first."""
+    """The number of files that this process may open. The soft limit is raised to the hard one first."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

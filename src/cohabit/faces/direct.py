@@ -198,7 +198,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
                 self.transport.resume_reading()
 
     def _may_handle(self, left: int) -> bool:
-        """Whether another frame may be handled in this turn. If not, the next turn is planned."""
+        """True if another frame may be handled in this turn. If not, the next turn is planned."""
         if self.is_full:  # no answers, not even to pings, before the client has read some
             return False  # ``resume_writing`` continues
         if left <= 0:

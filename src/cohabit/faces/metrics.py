@@ -53,7 +53,7 @@ async def metrics_for(house: House, request: Request) -> str:
 
 
 def _is_local(house: House, request: Request) -> bool:
-    """Whether the request comes from this machine, and not through a reverse proxy on it."""
+    """True if the request comes from this machine, and not through a reverse proxy on it."""
     proxied = house.settings.public_url or any(name in request.headers for name in PROXY_HEADERS)
     client = request.client.host if request.client is not None else ""
     return not proxied and client in LOOPBACK and request.url.hostname in LOOPBACK

@@ -1,5 +1,5 @@
-"""How MCP clients find the identity provider of a house: protected resource metadata (RFC 9728), and the challenge that
-points to it.
+"""The way for MCP clients to find the identity provider of a house: protected resource metadata (RFC 9728), and the
+challenge that points to it.
 
 The whole house is one resource, whichever endpoint a client uses: its audience is the address of the house.
 """

@@ -27,7 +27,7 @@ from cohabit.house.settings import Settings
 SWITCH_INTERVAL_S = 0.0005
 """The event loop waits this long for each world that computes, several times in a call. Python's default is 5 ms."""
 NEW_OBJECTS_PER_COLLECTION = 50_000
-"""How many objects are created between two runs of the garbage collector. Python's default is 700: with a thousand
+"""The number of objects created between two runs of the garbage collector. Python's default is 700: with a thousand
 connections, building one view for each would start several runs, which visit the connections again and again."""
 BACKLOG = 2048
 """Connections that the system accepts for a server that is busy."""
@@ -49,7 +49,7 @@ class SideServer:
 
     @property
     def wanted(self) -> bool:
-        """Whether this process should listen, of those that run rooms of the house."""
+        """True if this process should listen, of those that run rooms of the house."""
         return True
 
     @property
@@ -126,7 +126,7 @@ async def serve(
 
 
 _tuned_before: list[tuple[tuple[int, int, int], float]] = []
-"""What was set before, once for each server that runs. Servers may end in any order."""
+"""The settings before, one for each server that runs. Servers may end in any order."""
 
 
 @contextmanager

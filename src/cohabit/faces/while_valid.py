@@ -1,4 +1,4 @@
-"""What a house of a cluster sends, it sends only while it is valid (`house.store.validity`).
+"""Sends the bytes of a house of a cluster only while it is valid (`house.store.validity`).
 
 This is checked right before bytes go to the transport, so no interface knows of it: a reply that was ready when the
 process was paused is not sent afterwards.

@@ -1,4 +1,4 @@
-"""What the games of a run say, by world and condition: scores, paired differences, effects of seats, failures.
+"""The results of the games of a run, by world and condition: scores, paired differences, effects of seats, failures.
 
 The seeds are the sample. Games with the same seed share a map and draws, so a player's score is first averaged over
 its games of a seed; means and intervals are over seeds. Shares of won games have Wilson's interval over games.
@@ -244,7 +244,7 @@ def _measures(game: GameResult) -> list[dict[str, Fraction]]:
 
 
 def _is_measure(name: str, value: Any) -> bool:
-    """Whether a value on the scoreboard is a quantity."""
+    """True if a value on the scoreboard is a quantity."""
     return isinstance(value, int | float) and isfinite(value) and name != "id" and not name.endswith("_id")
 
 
@@ -287,7 +287,7 @@ def _by_seed(games: Iterable[GameResult], player: str) -> BySeed:
 
 # -- seats ------------------------------------------------------------------------------------------
 def seat_effects(condition: str, games: Sequence[GameResult]) -> list[SeatEffect]:
-    """What the seat is worth. It is no player's merit only if the players were rotated over the seats."""
+    """The effects of the seats on scores. They are nobody's merit only if the players were rotated over the seats."""
     scored = [(game, [Fraction(score) for score in scores(game)], winners(game)) for game in games]
     found = []
     for number in range(max((len(game.seats) for game in games), default=0)):

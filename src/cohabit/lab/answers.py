@@ -68,7 +68,7 @@ class OtherQuestion(BaseException):
 
 
 class Answers(Protocol):
-    """Where the lines of a log are. Its text names the file, for messages."""
+    """The storage of the lines of a log. Its text names the file, for messages."""
 
     def read(self) -> bytes:
         """The lines that are there. An incomplete last one is removed."""
@@ -136,11 +136,11 @@ class AnswerLog:
         return answer
 
     def knows(self, seat: int) -> bool:
-        """Whether there is a logged answer of this seat."""
+        """True if there is a logged answer of this seat."""
         return bool(self._known.get(seat))
 
     def times_out(self, seat: int) -> bool:
-        """Whether the next logged answer of this seat is a timeout."""
+        """True if the next logged answer of this seat is a timeout."""
         return self.knows(seat) and self._known[seat][0].timeout
 
     def add(self, answer: Answer) -> Answer:

@@ -24,17 +24,17 @@ from cohabit.errors import BadArgs
 from cohabit.version import __version__
 
 MAX_ATTEMPTS = 4
-"""How often a job is submitted if its worker dies each time."""
+"""The number of times that a job is submitted if its worker dies each time."""
 AHEAD = 4
 """Jobs per worker that may be finished before the first one that is not."""
 WAIT_S = 1.0
-"""How long a call to the cluster waits at most before this process looks whether something else happened."""
+"""The time that a call to the cluster waits at most before this process checks for other events."""
 MAX_QUESTIONS = 10_000
 """Questions of all workers at the same time."""
 CONNECT_S = 10.0
-"""How long a cluster may take to accept a connection."""
+"""The time that a cluster may take to accept a connection."""
 CLIENT = "ray://"
-"""How the address of a cluster begins that this machine is not part of."""
+"""The prefix of the address of a cluster that this machine is not part of."""
 
 logger = logging.getLogger("cohabit.lab")
 
@@ -125,7 +125,7 @@ def _cpus(ray: Any) -> int:
 
 
 def _explained(wrong: Exception, cause: Any = None) -> Exception:
-    """What a user is told instead of an error of Ray: its cause, if there is one."""
+    """The error for a user instead of one of Ray: its cause, if there is one."""
     if "No module named 'cohabit" in str(wrong):
         return BadArgs(f"a machine of the Ray cluster has no Cohabit; install version {__version__} there")
     return cause if isinstance(cause, Exception) else wrong
@@ -253,7 +253,7 @@ class Host:
 
 
 def _attempt(play: Callable[[Link, Any], Any], relay: Any, run: str, ticket: Ticket, job: Any) -> Any:
-    """What Ray runs in a worker."""
+    """Play a job. Ray runs this in a worker."""
     try:
         return play(Link(relay, run, ticket), job)
     except Superseded:

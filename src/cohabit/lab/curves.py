@@ -1,4 +1,4 @@
-"""How the scores of players develop in the course of a game, from the records: means over games, with bands."""
+"""The development of scores in the course of a game, from the records: means over games, with bands."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -18,9 +18,9 @@ from cohabit.world import World
 POINTS = 60
 """At how many moments the curves are computed, at most."""
 MAX_GAMES = 200
-"""How many games of a condition are replayed for its curves."""
+"""The number of games of a condition that are replayed for its curves."""
 MAX_ENTRIES = 20_000
-"""How many entries of all these games."""
+"""The number of entries of all these games."""
 
 
 class Curve(Struct, frozen=True):

@@ -150,7 +150,7 @@ def _row(seen: Seen, **more: Any) -> Row:
 
 
 def _before(room: Room, seat: str) -> tuple[float, float | None]:
-    """What a seat has gained so far, and its score on the scoreboard."""
+    """The returns of a seat so far, and its score on the scoreboard."""
     return room.state.returns.get(seat, 0.0), scoreboard(room).get(seat)
 
 

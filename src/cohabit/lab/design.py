@@ -39,7 +39,7 @@ OF_THE_GAME = ("partial_intel", "step_ticks", "max_ticks", "max_decisions", "sec
 
 Swap = Literal["rotate", "permute", "none"]
 Level = dict[str, Any]
-"""What a level of a factor sets."""
+"""The settings of a level of a factor."""
 
 
 class WorldPlan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -228,7 +228,7 @@ def every_seed(seeds: int | list[int]) -> list[int]:
 
 
 def condition_id(title: str, levels: Mapping[str, Any], lineup: str) -> str:
-    """How the ids of the games of a line-up in a condition begin."""
+    """The beginning of the ids of the games of a line-up in a condition."""
     parts = [title, *(f"{name}-{_text(value)}" for name, value in levels.items()), lineup]
     return ".".join(map(_slug, parts))
 
@@ -420,5 +420,5 @@ def location(where: str) -> Iterator[None]:
 
 
 def is_file(source: str) -> bool:
-    """Whether a world or a brain comes from a file of ours to import; a program is none."""
+    """True if a world or a brain comes from a file of ours to import; a program is none."""
     return not is_command(source) and is_file_source(source.partition("?")[0])

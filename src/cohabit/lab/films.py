@@ -20,7 +20,7 @@ from cohabit.room.recorded import MakeWorld
 from cohabit.world import World
 
 MAX_TEXT = 20_000
-"""How many characters of what an agent was asked or answered are in a film."""
+"""The number of characters of a question to an agent or of its answer that are in a film."""
 
 
 def replay_of(
@@ -51,7 +51,7 @@ def replay_of(
 
 
 def film_of(lines: Sequence[Line], make: MakeWorld, frames: int, eye: Eye = ALL) -> Film:
-    """What an eye saw of a record, in about this many frames."""
+    """The film of a record as seen by an eye, in about this many frames."""
     every = -(-len(lines) // frames)
     filming = Filming(Watch(eye), make)
     shot: list[FilmFrame] = []

@@ -56,7 +56,7 @@ def fingerprints(design: Design, find: Callable[[str], str] | None = None) -> Pr
 
 
 def of_cohabit(*more: str) -> dict[str, Any]:
-    """What every game runs through, and ``more`` modules."""
+    """The fingerprint of the code that every game runs through, and of ``more`` modules."""
     return {"version": __version__, "code": _hash_files(PACKAGE, _core_files(PACKAGE, (*CORE, *more)))}
 
 
@@ -100,7 +100,7 @@ def check_same(now: Prints, then: Mapping[str, Mapping[str, Any]], folder: Path)
 
 
 def differences(now: Mapping[str, Mapping[str, Any]], then: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """What differs, in words."""
+    """The differences, in words."""
     changed = [_difference(key, now.get(key, {}), then.get(key, {})) for key in {**then, **now}]
     return [text for text in changed if text]
 
@@ -139,7 +139,7 @@ def files_with_imports(paths: Iterable[Path]) -> list[Path]:
 
 
 def _is_installed(path: Path) -> bool:
-    """Whether a file belongs to Cohabit or to an installed package, whose version is known."""
+    """True if a file belongs to Cohabit or to an installed package, whose version is known."""
     return path.is_relative_to(PACKAGE) or any(part in INSTALLED for part in path.parts)
 
 

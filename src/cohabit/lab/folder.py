@@ -40,7 +40,7 @@ GAMES, DECISIONS, TIMINGS = "games.jsonl", "decisions.jsonl", "timings.jsonl"
 RECORDS, UNFINISHED = "records", "unfinished"
 SPENDING = "spending.jsonl"
 SYNC_BYTES = 1 << 20
-"""How much may be written before it is synced to disk. If the machine fails, no more than that is played again."""
+"""The bytes that may be written before a sync to disk. If the machine fails, no more than that is played again."""
 
 
 class DecisionLine(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -53,7 +53,7 @@ class DecisionLine(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class TimingLine(Struct, frozen=True, gc=False):
-    """How long a game took, and for each seat the seconds of its decisions."""
+    """The duration of a game, and for each seat the seconds of its decisions."""
 
     game: str
     seconds: float
@@ -127,7 +127,7 @@ def record_path(folder: Path, game: str) -> Path:
 
 
 def players_of_record(path: Path) -> list[str]:
-    """Who played in the game of a record, by seat; in the record itself players have neutral names, because the others
+    """The players in the game of a record, by seat; in the record itself players have neutral names, because the others
     can see them. Empty if the file is not in the folder of a run."""
     folder = path.resolve().parent.parent
     if path.resolve().parent.name != RECORDS or not (folder / GAMES).is_file():

@@ -38,7 +38,7 @@ MAX_ACTIONS_PER_STEP = 8
 STEP_TICKS = 50
 """By how many ticks a real-time world advances at a time, unless the game says otherwise."""
 MAX_SETUPS = 256
-"""How many worlds are remembered with their initial state and what players are told about them."""
+"""The number of worlds that are remembered with their initial state and their introduction for players."""
 MAX_DECISIONS = 10_000
 """Of all players together, after which a game that does not end is stopped."""
 NOTHING_SEEN = Observation()
@@ -255,7 +255,7 @@ class Game:
         return True
 
     async def _act_until_all_pass(self, acting: list[LabPlayer]) -> None:
-        """What happens between two steps of the clock."""
+        """Ask the players for actions between two steps of the clock."""
         for _ in range(MAX_ACTIONS_PER_STEP):
             acting = acting[: self.spec.max_decisions - self.decisions]
             if not acting or self.room.is_over():
@@ -307,7 +307,8 @@ class Game:
         return Turn(one.look(), text, one.decisions, fallback=one.fallback, may_pass=self._may_pass, turn=self.turns)
 
     def _look_of(self, player: Player, member: Member) -> Callable[[], Observation]:
-        """What a player gets to see. A script reads the observation alone, some without the legal actions and text."""
+        """The function that gives a player its view. A script reads the observation alone, some without the legal
+        actions and text."""
         room = self.room
         if not player.looks:
             return lambda: NOTHING_SEEN
@@ -319,7 +320,7 @@ class Game:
         return lambda: observe(room.eye_of(member))
 
     def _act_of(self, member: Member) -> Act:
-        """How a player acts. Each entry is one ms later than the last."""
+        """The function by which a player acts. Each entry is one ms later than the last."""
         who, call, other_commands = member.id, self.room.call, self._setup.other_commands
 
         async def act(action: Action | None) -> ActionResult | None:
@@ -374,12 +375,12 @@ async def _move_in_order(one: LabPlayer, before: asyncio.Event | None, done: asy
 
 
 def handle(seat: int) -> str:
-    """What a player is called in its room. Others see it, so it does not say what the player is."""
+    """The handle of a player in its room. Others see it, so it does not say what the player is."""
     return f"p{seat + 1}"
 
 
 class Setup:
-    """What games with the same world, config and number of players have in common."""
+    """The common setup of games with the same world, config and number of players."""
 
     def __init__(self, spec: GameSpec, source: str, world: World) -> None:
         handles = [handle(seat) for seat in range(len(spec.players))]
@@ -396,7 +397,7 @@ class Setup:
         self._introduction: tuple[str, ActionSpace] | None = None
 
     def introduction(self, room: Room) -> tuple[str, ActionSpace]:
-        """What players are told about the world."""
+        """The text and the actions that players get about the world."""
         if self._introduction is None:
             room.snapshot()  # a world that cannot be saved fails at once
             self._introduction = room.world.describe(), room.commands.action_space()

@@ -31,15 +31,16 @@ from cohabit.lab.progress import DecisionCount
 from cohabit.lab.sources import moved
 
 MOMENT_S = 0.05
-"""How long games are played in this process before they are kept. Starting the event loop costs as much as a game."""
+"""The time that games are played in this process before they are kept. Starting the event loop costs as much as a
+game."""
 CONCURRENT = 8
 """Games that a process plays at the same time, if players wait for a backend."""
 GC_THRESHOLD = 10_000
-"""How many more objects there are when Python next searches for garbage."""
+"""The number of additional objects after which Python next searches for garbage."""
 
 
 class RunContext(Struct, frozen=True):
-    """What a process has to know of the run."""
+    """The facts about the run that a process needs."""
 
     design: Design
     folder: Path | None
@@ -57,15 +58,15 @@ class RunContext(Struct, frozen=True):
         return moved(self.located(source), self.root)
 
     def answers_of(self, game: str) -> Answers | None:
-        """Where the answers of a game are logged, if they are."""
+        """The log of the answers of a game, if they are logged."""
         return AnswerFile(stored.answers_path(self.folder, game)) if self.folder is not None else None
 
     def batch_size(self, games: int, workers: int, most: int, parts: int) -> int:
-        """How many games are sent to a worker at a time. Each should get at least this many ``parts``."""
+        """The number of games sent to a worker at a time. Each should get at least this many ``parts``."""
         return self.concurrent if self.concurrent > 1 else min(most, max(1, games // (workers * parts)))
 
     def spending(self, totals: Totals) -> Spending:
-        """What the games of a run spend, in all processes."""
+        """The spending of the games of a run, in all processes."""
         log = SpendingLog(stored.spending_path(self.folder)) if self.folder is not None else None
         return Spending(self.design.max_cost, totals, log)
 
@@ -222,6 +223,6 @@ def quiet() -> Iterator[None]:
 
 
 def collect_less() -> None:
-    """What is loaded by now need not be searched for garbage after every few games, and a game frees what it used."""
+    """Exclude the objects loaded by now from garbage collection, and collect less often: a game frees its objects."""
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD)

@@ -17,7 +17,7 @@ from cohabit.room.room import Room
 from cohabit.world import World, overrides
 
 MAX_DEPTH = 6
-"""How deep in a world streams are looked for."""
+"""The depth in a world to which streams are looked for."""
 _PLAIN = (str, bytes, bytearray, int, float, type(None))
 
 

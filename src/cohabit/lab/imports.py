@@ -1,4 +1,4 @@
-"""What the code in a file imports: modules of its author, which are hashed, and installed packages, with versions.
+"""The imports of the code in a file: modules of its author, which are hashed, and installed packages, with versions.
 
 Found in the text of the file, so that imports inside functions count too. What is loaded by a name that is computed,
 and data files, are not found.
@@ -25,7 +25,7 @@ class Imported(Struct, frozen=True):
 
 
 def imported_by(path: Path) -> Imported:
-    """What a file imports, directly or through the author's own modules."""
+    """The imports of a file, direct or through the author's own modules."""
     files: dict[Path, None] = {}
     packages: set[str] = set()
     waiting = [path]

@@ -63,7 +63,7 @@ class Code(Struct, frozen=True):
 
 
 class Setup(Struct, frozen=True):
-    """What a worker gets when it begins."""
+    """The data that a worker gets when it begins."""
 
     context: RunContext
     code: Code
@@ -169,7 +169,7 @@ class Desk:
 
 # -- in a worker ------------------------------------------------------------------------------------
 class Worker:
-    """What this process is, if it plays batches."""
+    """This process, if it plays batches."""
 
     def __init__(self, link: Link) -> None:
         logging.getLogger("cohabit.agents").setLevel(logging.ERROR)
@@ -211,7 +211,7 @@ class Worker:
 
 
 class HostedSpending(Spending):
-    """What the whole run spends, which the host counts."""
+    """The spending of the whole run, which the host counts."""
 
     def __init__(self, worker: Worker, cap: float | None) -> None:
         super().__init__(cap)

@@ -55,7 +55,7 @@ class Opening:
 
 
 def _opens_alike(room: Room) -> bool:
-    """Whether rooms with this world are in the same state when they open, whatever the seed, except whose turn it is:
+    """True if rooms with this world are in the same state when they open, whatever the seed, except whose turn it is:
     the world never changes its seats and keeps no returns, and only built-in features take part. Those look at members,
     who are the same in every room of one scenario; others might keep something of the seed."""
     foreign = [feature for feature in room.features.all if feature.name not in usual_features()]

@@ -88,7 +88,7 @@ def score_plot(name: str, players: Sequence[PlayerInCondition], colours: dict[st
 
 
 def outcome_plot(name: str, players: Sequence[PlayerInCondition]) -> str:
-    """What the decisions of each player came to."""
+    """The plot of the outcomes of each player's decisions."""
 
     def draw(axes: Any) -> None:
         left = [0.0] * len(players)

@@ -26,7 +26,7 @@ BATCH = 16
 PARTS = 4
 """Batches per worker at least, so that none is long without work at the end."""
 REPORT_S = 1.0
-"""How often a worker process reports how many decisions its games have had."""
+"""The interval at which a worker process reports the number of its games' decisions."""
 WORKER_ENDED = "a worker process ended unexpectedly, for example because memory ran out or the code of a world crashed"
 
 Job = TypeVar("Job")
@@ -56,8 +56,8 @@ def play_in_processes(
 def in_processes(
     play: Callable[[Job], Result], jobs: Iterator[Job], workers: int, begin: Callable[..., None], *arguments: Any
 ) -> Generator[Result]:
-    """What ``play`` returns for each job, in order. Processes are only a few jobs ahead of what is yielded; each calls
-    ``begin`` first. They are not forked, because the calling process may have threads."""
+    """The results of ``play`` for each job, in order. Processes are only a few jobs ahead of the yielded results; each
+    calls ``begin`` first. They are not forked, because the calling process may have threads."""
     pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=begin, initargs=arguments)
     try:
         pending = deque(pool.submit(play, job) for job in islice(jobs, workers * PENDING_PER_WORKER))
@@ -70,7 +70,7 @@ def in_processes(
 
 # -- in a worker process ----------------------------------------------------------------------------
 class Worker:
-    """What this process is, if it is a worker."""
+    """This process, if it is a worker."""
 
     def __init__(self, context: RunContext, spending: Spending, decisions: Any, number: int) -> None:
         self._count = DecisionCount()

@@ -15,12 +15,11 @@ if TYPE_CHECKING:
 EVERY_S, SOON_S = 30.0, 5.0
 """A line after this many seconds, or after these few if a tenth more is done. A short run has none."""
 REFRESH_S = 1.0
-"""How often the number of decisions is read."""
+"""The interval at which the number of decisions is read."""
 
 
 class DecisionCount:
-    """How many decisions the games of a run have had so far, also those that are not finished. It is read on another
-    thread.
+    """The number of decisions of a run's games so far, also of unfinished ones. It is read on another thread.
 
     Nothing is done for a decision: a game knows how many it has had, and is asked when somebody wants to know. A worker
     process reports its number about once a second.

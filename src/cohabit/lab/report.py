@@ -34,12 +34,12 @@ from cohabit.model.table_files import read_table
 REPORT_FILE = "report.html"
 TEXTS = read_table(__file__, dict[str, str])
 MAX_LEFT_OUT = 3
-"""How many games without a curve are named."""
+"""The number of games without a curve that are named."""
 MAX_LISTED = 500
-"""How many games the page lists; the tables have all of them."""
+"""The number of games that the page lists; the tables have all of them."""
 REPLAYS = "replays"
 MAX_REPLAYS, MAX_REPLAYED, REPLAY_FRAMES = 40, 20_000, 500
-"""How many games are written as replays, how many entries these have together, and how many frames each replay has."""
+"""The number of games written as replays, of the entries of these together, and of the frames of each replay."""
 
 
 class Report(Struct, frozen=True):
@@ -95,7 +95,7 @@ def _replay_path(game: GameResult) -> str:
 
 
 def problems_of(results: Results) -> list[str]:
-    """What makes the results doubtful: failures, and games that are missing."""
+    """The reasons to doubt the results: failures, and games that are missing."""
     found = results.problems()
     missing = results.planned - len(results.games)
     if missing and not results.stopped:
@@ -121,7 +121,7 @@ def _over_time(results: Results, conditions: Sequence[ConditionResults]) -> list
 
 
 def _left_out(games: Mapping[str, str]) -> str:
-    """Which games have no curve and why, on one line."""
+    """The games without a curve and the reasons, on one line."""
     if not games:
         return ""
     named = "; ".join(f"{game} ({one_line(why)})" for game, why in islice(games.items(), MAX_LEFT_OUT))
@@ -307,7 +307,7 @@ SCORES = ("player", "games", "won", "drawn", "stopped", "share of wins, 95 %", "
 
 
 def _games_in_words(found: ConditionResults) -> str:
-    """How many games there are, and which of them are left out of comparisons."""
+    """The number of games, and those that are left out of comparisons, in words."""
     alone = sum(player.against_itself for player in found.players)
     stopped = sum(game.ended == "limit" for game in found.games)
     words = [f"{_plural(len(found.games), 'game')}."]
@@ -372,7 +372,7 @@ def _measures(found: ConditionResults) -> list[str]:
 
 
 def _says_more(found: ConditionResults, name: str) -> bool:
-    """Whether a measure is neither the same for everybody nor the score again."""
+    """True if a measure is neither the same for everybody nor the score again."""
     values = {value for p in found.players for group in p.measures.get(name, {}).values() for value in group}
     return len(values) > 1 and any(player.measure(name) != player.score for player in found.players)
 

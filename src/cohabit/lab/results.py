@@ -27,9 +27,9 @@ HEADINGS = (
 ROUNDING, ROUNDING_SUM = 1e-9, 1e-6
 """Dollars by which sums of the same costs may differ: of a player, and of a run."""
 MAX_FRAMES, NOTEBOOK_FRAMES = 2_000, 300
-"""How many frames a replay has, and the one that is shown with the results."""
+"""The number of frames of a replay, and of the one that is shown with the results."""
 MAX_PROBLEM = 200
-"""How many characters of a player's commonest problem are shown."""
+"""The number of characters of a player's commonest problem that are shown."""
 
 
 class Results:

@@ -127,6 +127,6 @@ def _play_here(
 
 
 def _waits(brain: str, about: Any) -> bool:
-    """Whether a player waits for a backend, so that a process plays several games at the same time."""
+    """True if a player waits for a backend, so that a process plays several games at the same time."""
     quick = about.quick if isinstance(about, Facts) else kind_of(about) == "quick"
     return not quick and parse_brain(brain).kind not in IN_PROCESS

@@ -32,7 +32,7 @@ def winners(game: GameResult) -> list[int]:
 
 
 def is_between_players(game: GameResult) -> bool:
-    """Whether different players met. A game of a player against itself says nothing about who is better."""
+    """True if different players met. A game of a player against itself says nothing about who is better."""
     return len(set(game.spec.named)) > 1
 
 

@@ -49,7 +49,7 @@ def sources_of(names: Iterable[str], *more: Path) -> Sources:
 
 
 def moved(source: str, root: str) -> str:
-    """Where the file of a world or a brain is under this folder. Its path is absolute."""
+    """The path of the file of a world or a brain under this folder. Its path is absolute."""
     return root + source if root and is_file(source) else source
 
 

@@ -12,7 +12,7 @@ from cohabit.model.strict_json import sorted_json
 from cohabit.model.value import Value
 
 OPTIONS_IN_SHORT = 10
-"""How many options of a parameter its short form lists. It leaves out longer lists."""
+"""The number of options of a parameter that its short form lists. It leaves out longer lists."""
 
 
 class ParamDef(msgspec.Struct, Value, frozen=True, omit_defaults=True):
@@ -80,7 +80,7 @@ class ActionDef(msgspec.Struct, Value, frozen=True, omit_defaults=True):
         _refuse_duplicates(names, f"action {self.name!r} has two parameters")
 
     def in_short(self) -> str:
-        """How to call it, in a few words: `jack_out(mode?: despawn|dormant|suspend)`."""
+        """The call in a few words: `jack_out(mode?: despawn|dormant|suspend)`."""
         return f"{self.name}({', '.join(parameter.in_short() for parameter in self.parameters)})"
 
     def to_text(self) -> str:
@@ -166,7 +166,7 @@ class ActionResult(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fa
         return "\n".join(lines)
 
     def seen_text(self) -> str:
-        """What is seen now, without what ``summary`` says of the action."""
+        """The text of the observation, without the words of ``summary`` about the action."""
         if self.observation is None:
             return ""
         last = self.observation.last_action

@@ -142,7 +142,7 @@ class AvatarRoster(msgspec.Struct, frozen=True, omit_defaults=True):
         return [avatar for avatar in self.avatars if avatar.state is AvatarState.DORMANT]
 
     def can_create_new(self) -> bool:
-        """Whether the agent may have another avatar. Destroyed ones do not count."""
+        """True if the agent may have another avatar. Destroyed ones do not count."""
         alive = [avatar for avatar in self.avatars if avatar.state is not AvatarState.DESTROYED]
         return len(alive) < self.max_avatars
 

@@ -1,4 +1,4 @@
-"""What left the house for one backend: how many bytes, and of what kind."""
+"""The amounts that left the house for one backend, by kind."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -24,7 +24,7 @@ OF_EVENTS: Mapping[str, SentKind] = MappingProxyType({
     "image": "pictures", "direct image": "pictures", "file": "files", "direct file": "files",
     "app view": "app views", "direct app view": "app views",
 })  # fmt: skip
-"""What a pushed frame is whose events are all of this kind; others are ``events``."""
+"""The kind of a pushed frame whose events are all of this kind; others are ``events``."""
 UNKNOWN = "unknown"
 """The backend of a member that has disclosed nothing."""
 ELSEWHERE = "elsewhere"
@@ -41,7 +41,7 @@ class Amount(Struct, gc=False):
 
 
 class Sent(Struct):
-    """What one backend of one member got in a room, in all."""
+    """The totals that one backend of one member got in a room."""
 
     who: str  # the identity; of a member without one, its id
     handle: str

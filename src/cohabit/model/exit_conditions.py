@@ -11,7 +11,7 @@ from msgspec import Struct
 
 Kind = Literal["health", "steps", "playtime", "died", "goal_complete"]
 OF_BODIES: tuple[Kind, ...] = ("health", "died")
-"""What only a body has."""
+"""Kinds of conditions for bodies only."""
 _WORDS: dict[str, Kind] = {
     "died": "died", "death": "died", "dead": "died",
     "goal_complete": "goal_complete", "goal_completed": "goal_complete",
@@ -31,7 +31,7 @@ class ExitCondition(Struct, frozen=True):
     equal: bool = False  # it holds for the value itself, too
 
     def holds_for(self, amount: float) -> bool:
-        """Whether the condition holds for this health, or this number of steps or seconds."""
+        """True if the condition holds for this health, or this number of steps or seconds."""
         if self.equal and amount == self.value:
             return True
         return amount < self.value if self.kind == "health" else amount > self.value

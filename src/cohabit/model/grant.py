@@ -1,4 +1,4 @@
-"""What a member may perceive and do: capabilities, roles, and the layers of a grant.
+"""The rights of a member to perceive and act: capabilities, roles, and the layers of a grant.
 
 A member's capabilities are computed from its layers::
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 Kind = Literal["human", "agent"]
 Ended = Literal["left", "removed", "blocked"]
-"""How somebody came to be no longer in a room."""
+"""The way in which somebody left a room."""
 
 
 class Identity(Struct, frozen=True, omit_defaults=True):

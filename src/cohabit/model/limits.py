@@ -1,4 +1,4 @@
-"""How much the arguments of an action may contain. A larger call is refused before anything reads it.
+"""Limits on the arguments of an action. A larger call is refused before anything reads it.
 
 The size in bytes is limited where a call arrives. Here it is the number of values that counts: a world looks at each.
 """
@@ -9,7 +9,7 @@ MAX_VALUES = 5_000
 """Values and keys in the arguments of one action, with those inside lists and objects. The largest action of a world
 has some hundred."""
 MAX_DEPTH = 32
-"""How deep lists and objects may be nested."""
+"""The depth to which lists and objects may be nested."""
 _CONTAINERS = (dict, list, tuple)
 _TOO_MANY = f"more than {MAX_VALUES:,} values"
 

@@ -1,4 +1,4 @@
-"""What a participant perceives: one frozen value per step, available as text and as data.
+"""The observation of a participant: one frozen value per step, available as text and as data.
 
 Every field has a default, so a card game needs no location and a chat room needs no health. Lists and dicts
 are not copied: pass a copy of anything the world changes later.
@@ -222,7 +222,7 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
         return text
 
     def changes_since(self, earlier: Observation) -> str:
-        """What has changed in the text, for a reader who has the earlier one; empty if nothing has.
+        """The changes of the text, for a reader who has the earlier one; empty if there are none.
 
         `text_changes.apply_changes` restores this text from it. If two texts have little in common, it is the whole
         text: changes begin with `@`, which no text of an observation does.

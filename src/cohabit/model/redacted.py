@@ -17,7 +17,7 @@ _SEPARATORS = re.compile(r"[\W_]+")
 GROUPS, SIZES, LENGTHS, LONG = 3, range(2, 5), range(8, 11), 16
 """A code has three groups of three characters. One may be missing, or one too many."""
 PARTS = range(5, 8)
-"""How long a part of a code is that tells most of it, if somebody has not copied all of it."""
+"""The lengths of a part of a code that tells most of it, if somebody has not copied all of it."""
 NOT_IN_CODES = frozenset("ilo01")
 """Characters that no code of the house has: most longer words and names have one of them."""
 

@@ -32,7 +32,7 @@ def nearest(name: str, known: Iterable[str], limit: int = 5) -> list[str]:
 
 
 def is_close(name: str, candidate: str) -> bool:
-    """Whether two names share most characters: few typing errors, swapped letters, or one within the other."""
+    """True if two names share most characters: few typing errors, swapped letters, or one within the other."""
     one, other = _plain(name), _plain(candidate)
     if one == other or _has_part(one, other):
         return True

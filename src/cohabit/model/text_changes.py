@@ -19,7 +19,8 @@ MAX_KEY = 40
 
 
 def changes(old: str, new: str, is_news: Callable[[str], bool] = lambda heading: False) -> str | None:
-    """What turns the old text into the new one; empty if they are equal, None if they are too long to compare.
+    """The changes that turn the old text into the new one; empty if they are equal, None if they are too long to
+    compare.
 
     ``is_news``: whether what stands under a heading has happened since the old text. It is given even if it reads the
     same.
@@ -84,7 +85,7 @@ def apply_changes(old: str, delta: str) -> str:
 
 
 def _common(one: Sequence[str], two: Sequence[str]) -> int:
-    """How many lines at the beginning are the same."""
+    """The number of lines at the beginning that are the same."""
     for number, (a, b) in enumerate(zip(one, two, strict=False)):
         if a != b:
             return number
@@ -106,7 +107,7 @@ def _unique_keys(lines: Sequence[str]) -> set[str]:
 
 
 def _is_line(text: str, line: str, *, whole: bool) -> bool:
-    """Whether a line is given by this text, or by its beginning."""
+    """True if a line is given by this text, or by its beginning."""
     return text == line or (not whole and text.endswith("…") and line.startswith(text[:-1]))
 
 

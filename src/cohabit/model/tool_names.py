@@ -1,4 +1,4 @@
-"""What commands are called over MCP, where a protocol of another project has its own names."""
+"""The names of commands over MCP, where a protocol of another project has its own."""
 
 import re
 

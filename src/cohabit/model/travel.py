@@ -1,4 +1,4 @@
-"""What an agent carries from one world to another, and what a world declares about it.
+"""The properties that an agent carries from one world to another, and the declarations of a world about them.
 
 Skills, bonuses and portable items are declared once per world, as a ``Travel``, next to its rules. The rules that
 turn these declarations into gains and bonuses are in ``nexus/``.
@@ -26,7 +26,7 @@ MAX_AVATAR_NAME, MAX_APPEARANCE = 40, 1_000
 
 
 class Lesson(Struct, frozen=True):
-    """What a deed teaches: ``points`` for the first time. Each repetition teaches less; see ``nexus.skills``."""
+    """The lesson of a deed: ``points`` for the first time. Each repetition teaches less; see ``nexus.skills``."""
 
     domain: Domain
     points: float
@@ -48,7 +48,7 @@ class Portable(Struct, frozen=True):
 
 
 class BonusRule(Struct, frozen=True):
-    """What an agent with a skill gets in this world: ``base + factor * skill``, if the skill is above ``threshold``.
+    """A bonus for agents with a skill: ``base + factor * skill``, if the skill is above ``threshold``.
 
     A skill that equals the threshold gives nothing. ``whole``: ``factor * skill`` is rounded down. A rule with a factor
     of 0 says yes or no: its value is ``base``. The world gets the value by ``name`` in ``Arrival.bonuses``.
@@ -70,12 +70,12 @@ class BonusRule(Struct, frozen=True):
 
     @property
     def is_flag(self) -> bool:
-        """Whether it says yes or no."""
+        """True if the bonus is a flag: its value is 1 or missing."""
         return self.factor == 0 and self.base == 1
 
 
 class Travel(Struct, frozen=True, kw_only=True):
-    """What a world declares for agents that come from other worlds, and leave for others."""
+    """The declaration of a world for agents that come from other worlds, and leave for others."""
 
     genre: tuple[str, ...] = ()
     dimensions: Literal[2, 3] = 2
@@ -115,7 +115,7 @@ class Entering(Struct, frozen=True):
 
 
 class NewAvatar(Struct, frozen=True, omit_defaults=True):
-    """What an agent wants a new body to be like. Its bonuses are not a wish: they come from the agent's skills."""
+    """The wishes of an agent for a new body. Its bonuses are not a wish: they come from the agent's skills."""
 
     name: Annotated[str, Meta(max_length=MAX_AVATAR_NAME, description="default: yours")] = ""
     appearance: Annotated[dict[str, Any], Meta(description="such as {'hair': 'red'}; others do not see it")] = {}
@@ -127,8 +127,8 @@ class NewAvatar(Struct, frozen=True, omit_defaults=True):
 
 
 class EntryPackage(Struct, frozen=True, omit_defaults=True):
-    """What an agent brings into a game. The house makes it from what it knows of the agent; the agent chooses only its
-    wishes: the avatar, where to appear, and what it wants to do there."""
+    """The data that an agent brings into a game. The house makes it from what it knows of the agent; the agent chooses
+    only its wishes: the avatar, where to appear, and what it wants to do there."""
 
     ticket: str  # of this transit: the same ticket brings nobody twice
     identity: str
@@ -147,7 +147,7 @@ class EntryPackage(Struct, frozen=True, omit_defaults=True):
 
     @property
     def items(self) -> dict[str, int]:
-        """What enters, by the names of that world."""
+        """The items that enter, by the names of that world."""
         counts: dict[str, int] = {}
         for one in self.entering:
             counts[one.item] = counts.get(one.item, 0) + one.count
@@ -163,7 +163,7 @@ class LeftBody(Struct, frozen=True):
 
 
 class ExitPackage(Struct, frozen=True):
-    """What an agent brings back from a game. The room makes it from what happened there; nobody else can."""
+    """The data that an agent brings back from a game. The room makes it from what happened there; nobody else can."""
 
     ticket: str  # of the transit that brought the agent there
     identity: str

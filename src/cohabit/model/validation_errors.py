@@ -16,7 +16,7 @@ _UNKNOWN = object()
 SOME_VALUE = "..."
 """In a place of msgspec: any value of an object."""
 MAX_SHOWN = 60
-"""How many characters of a wrong value a message shows."""
+"""The number of characters of a wrong value that a message shows."""
 
 
 def in_words(
@@ -149,7 +149,7 @@ _KINDS = {
 
 
 def _expected(spec: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """What a value must be."""
+    """The expected kinds of a value, in words."""
     found = list(dict.fromkeys(_kind(option) for option in _options(spec, schema)))
     return f"{', '.join(found[:-1])} or {found[-1]}" if len(found) > 1 else found[0]
 

@@ -1,4 +1,4 @@
-"""What all values of WSAP have: a form of plain dicts and lists."""
+"""The base of all values of WSAP, with a form of plain dicts and lists."""
 
 from __future__ import annotations
 

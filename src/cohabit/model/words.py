@@ -30,7 +30,7 @@ class Words(Struct, frozen=True):
 
 
 def says(args: Mapping[str, Any], own: Iterable[str]) -> bool:
-    """Whether one of these arguments is given. Also numbers: they can spell something."""
+    """True if one of these arguments is given. Also numbers: they can spell something."""
     return any(args.get(name) not in NOTHING for name in own)
 
 

@@ -141,7 +141,7 @@ def goal_json(goal: values.GoalProgress, dialect: Dialect) -> Json:
 
 # -- the Nexus ------------------------------------------------------------------------------------------------
 def nexus_json(view: values.NexusView, dialect: Dialect, travels: Travels) -> Json:
-    """What an agent in the Nexus sees."""
+    """The view of an agent in the Nexus."""
     me = view.agent
     known: Json = {
         "agent": agent_json(me, dialect, travels),
@@ -213,7 +213,7 @@ def onward_json(onward: values.Onward, bridge_url: str, dialect: Dialect, token:
 def transit_json(
     package: ExitPackage, visit: values.Visit, profile: values.Profile, dialect: Dialect, travels: Travels
 ) -> Json:
-    """What an agent has now, and what its visit brought."""
+    """The current state of an agent, and the results of its visit."""
     new = [one for one in profile.achievements if one.id in visit.achievements]
     known: Json = {
         "agent_id": profile.agent_id,

@@ -28,7 +28,7 @@ def games_of(house: "Services") -> list[GameInfo]:
 
 
 def game_of(runner: "RoomRunner") -> GameInfo:
-    """What agents in the Nexus know of a room."""
+    """The facts about a room that agents in the Nexus know."""
     room = runner.room
     state, world, travel = room.state, room.world, travel_of(room.world)
     entry = VISITS.read(state).nexus
@@ -75,12 +75,12 @@ def find_game(house: "Services", game_id: str) -> "RoomRunner":
 
 
 def travel_of(world: World) -> Travel:
-    """What a world declares about travel; nothing if it has no bodies."""
+    """The travel rules that a world declares; empty ones if it has no bodies."""
     return world.travel if isinstance(world, EmbodiedWorld) else NO_TRAVEL
 
 
 def travel_named(world: str) -> Travel:
-    """What the world with this name declares about travel."""
+    """The travel rules that the world with this name declares."""
     if world not in known_worlds():
         return NO_TRAVEL
     found = find_world(world)

@@ -42,7 +42,7 @@ NO_GAMES = "no game is known here"
 
 
 class _Measure(NamedTuple):
-    """How far a requirement is: what is reached in each world or skill, and in how many of them it is needed."""
+    """The progress of a requirement: the amount in each world or skill, and the number of them that need it."""
 
     amounts: Mapping[str, float]
     needed: int
@@ -56,7 +56,7 @@ class Need(NamedTuple):
     amounts: Mapping[str, float]
 
     def helped_by(self, game: GameInfo) -> bool:
-        """Whether a visit to this game can bring the agent closer."""
+        """True if a visit to this game can bring the agent closer."""
         target, games = self.requirement.target, self.requirement.games
         if self.requirement.type == "reach_skill_level":
             return any(self.amounts.get(domain, target) < target for domain in game.skill_domains)
@@ -67,7 +67,7 @@ class Need(NamedTuple):
 def evaluate(
     goal: MetaGoal, profile: Profile, games: Sequence[GameInfo], ongoing: Ongoing | None = None
 ) -> GoalProgress:
-    """How far an agent is, including the visit that is still going on. It is reached if ``progress`` is 1."""
+    """The progress of an agent, including the visit that still goes on. The goal is reached if ``progress`` is 1."""
     worlds, now = known_worlds(games), profile if ongoing is None else _if_it_ended_now(profile, ongoing)
     parts = [_part(requirement, now, worlds) for requirement in goal.requirements]
     share = math.fsum(share for share, _ in parts) / len(parts)
@@ -115,7 +115,7 @@ def progressed(profile: Profile, games: Sequence[GameInfo], at: int, ongoing: On
 
 
 def still_needed(goal: MetaGoal, profile: Profile, games: Sequence[GameInfo]) -> list["Need"]:
-    """What is missing for a goal."""
+    """The requirements of a goal that are not reached yet."""
     worlds = known_worlds(games)
     return [
         Need(one, _measure(one, profile, worlds).amounts)

@@ -49,7 +49,7 @@ def local_name(world: str, travel: Travel, item: PortableItem) -> str | None:
 def equivalents(
     world: str, travel: Travel, carried: Sequence[PortableItem], wanted: Mapping[str, int] | None = None
 ) -> tuple[Entering, ...]:
-    """Which carried items can enter a world, as which of its items.
+    """The carried items that can enter a world, and the items of that world that they become.
 
     ``wanted`` limits what is taken along, by origin; None: everything. Items that return to their own world come first,
     then those of the highest tier.
@@ -67,7 +67,7 @@ def equivalents(
 
 
 def taken_of(entering: Sequence[Entering], taken: Mapping[str, int]) -> tuple[Entering, ...]:
-    """What has really entered, if the body could take only this many of each item of its world."""
+    """The items that have really entered, if the body could take only this many of each item of its world."""
     left = dict(taken)
     found = []
     for one in entering:
@@ -79,7 +79,7 @@ def taken_of(entering: Sequence[Entering], taken: Mapping[str, int]) -> tuple[En
 
 
 def settle(carried: Sequence[PortableItem], used: Sequence[Entering]) -> list[PortableItem]:
-    """What is still carried after items have entered a world. ``ValueError`` if they were not carried."""
+    """The items still carried after some have entered a world. ``ValueError`` if those were not carried."""
     leaves: dict[str, int] = {}
     for one in used:
         leaves[one.origin] = leaves.get(one.origin, 0) + one.count

@@ -1,4 +1,4 @@
-"""What an agent takes into a game and brings back, and how its profile changes by that.
+"""The packages that an agent takes into a game and brings back, and the changes of its profile by them.
 
 Each function returns a changed copy of the profile. The ticket of a transit decides whether a package still applies, so
 that a package that arrives twice, or after the session has ended otherwise, changes nothing.
@@ -24,7 +24,7 @@ REFUSALS = {"busy": "is busy", "offline": "is offline", "maintenance": "is close
 
 
 def entry(profile: Profile, travel: Travel, ticket: str, wishes: Wishes, game: GameInfo) -> EntryPackage:
-    """What this agent takes into a game. ``GameRejected`` if it cannot enter, or cannot take along what it wishes."""
+    """The package of this agent for a game. ``GameRejected`` if it cannot enter, or cannot take what it wishes."""
     _check_entry(profile, game)
     _check_items(profile, travel, wishes, game)
     return EntryPackage(
@@ -124,7 +124,7 @@ def onward_ticket(ticket: str) -> str:
 
 
 def so_far(profile: Profile, travel: Travel, world: str, steps: int, deeds: Mapping[str, int]) -> Ongoing:
-    """What an agent has done in a visit that is still going on, and what it has learned by that."""
+    """The deeds of an agent in a visit that is still going on, and the skills that it has gained by them."""
     before = profile.worlds.get(world, WorldTotals())
     now = with_visit(before, travel, steps, deeds)
     counted = lifetime(now, travel)
@@ -191,7 +191,7 @@ def bonuses(travel: Travel, profile: Profile) -> dict[str, float]:
 
 
 def rewards(profile: Profile) -> dict[str, float]:
-    """What the completed meta-goals of this agent add, in the worlds that have such a bonus."""
+    """The bonuses of this agent's completed meta-goals, in the worlds that have such a bonus."""
     found: dict[str, float] = {}
     for progress in profile.goals:
         if progress.completed_at is not None and progress.goal in GOALS:

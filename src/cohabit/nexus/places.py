@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cohabit.house.running.runner import RoomRunner
 
 NOWHERE, CLAIMS, SEATED, VISITS_IT = range(4)
-"""How strongly an agent is in a game. A seat that it claims is given to it, so it does not keep it from others."""
+"""The strength of an agent's tie to a game. A claimed seat is given to it, so that does not keep it from others."""
 
 
 class Places:

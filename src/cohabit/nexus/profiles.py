@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cohabit.house.calls.context import Services
 
 CACHED = 1_000
-"""How many profiles stay in memory."""
+"""The number of profiles that stay in memory."""
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Profile).decode
 

@@ -96,7 +96,7 @@ class MethodNotAllowed(errors.UnknownCommand):
 
 
 def _has_prefix(path: tuple[str, ...]) -> bool:
-    """Whether a path begins with the prefix; ``/nexus/{agent}`` is a route of its own."""
+    """True if a path begins with the prefix; ``/nexus/{agent}`` is a route of its own."""
     return (
         path[:1] == (PREFIX,) and len(path) > 1 and (path[1] in UNDER_PREFIX or (path[1] == PREFIX and len(path) > 2))
     )
@@ -180,7 +180,7 @@ class Caller:
             )
         if not game.transit_compatible:
             raise errors.BadArgs("`transit_compatible` is false, so agents could not travel there; do not register it")
-        # What a request leaves out stays as it is.
+        # Fields that a request leaves out are not changed.
         given = requests.given(self._asked.body)
         args: Json = {"description": game.description} if "description" in given else {}
         if "status" in given:
@@ -248,7 +248,7 @@ class Caller:
         return Answer(200, self._shaped(shown))
 
     async def _first_view(self, game: str, token: str | None) -> Json | None:
-        """What the agent sees in the game. None if its token is not valid there."""
+        """The agent's view of the game. None if its token is not valid there."""
         credential = self._house.identify(token) if token is not None else self._credential()
         if credential.room not in (None, game):
             return None
@@ -309,7 +309,7 @@ class Caller:
             raise errors.PermissionDenied(REGISTER_FIRST) from None
 
     def _own_names(self, credential: Credential) -> list[str]:
-        """What the caller may call itself: its id, its name, and its handle in the Nexus."""
+        """The names that the caller may use for itself: its id, its name, and its handle in the Nexus."""
         known = self._house.identities.get(credential.identity)
         if known is None:
             raise errors.Unauthorized(REGISTER_FIRST)
@@ -335,7 +335,7 @@ class Caller:
         return msgspec.convert(await self._call("review_self"), Profile)
 
     async def _seen(self) -> tuple[NexusView, dialects.Travels]:
-        """What the caller sees in the Nexus, and what the worlds of its games declare."""
+        """The caller's view of the Nexus, and the declarations of the worlds of its games."""
         games = await self._games()
         profile = await self._profile()
         return NexusView(profile, tuple(games), suggestions(profile, games)), _travels(games)

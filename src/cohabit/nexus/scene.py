@@ -1,4 +1,4 @@
-"""What the front end of the Nexus draws: the games and who is there, and to an agent what the Nexus knows of it."""
+"""The layers of the front end of the Nexus: the games with their agents, and to an agent its own profile."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ def public_scene(games: Sequence[GameInfo], profiles: Iterable[Profile | None]) 
 
 
 def own_scene(view: NexusView) -> dict[str, Any]:
-    """What an agent sees of itself. The goals of the house are a layer of their own, since they never change."""
+    """The agent's own profile. The goals of the house are a layer of their own, since they never change."""
     me = view.agent
     shown = {
         "name": plain_name(me.name),

@@ -27,7 +27,7 @@ CASES = ("", "camel", "snake")
 STATUS: dict[type[errors.CohabitError], int] = {
     errors.GameRejected: 409, errors.UnknownAsset: 404, errors.Busy: 429, MethodNotAllowed: 405,
 }  # fmt: skip
-"""Where the meaning of an error in this protocol has another status than elsewhere."""
+"""The statuses of errors that have another meaning in this protocol than elsewhere."""
 
 
 # -- listening --------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ class NexusServer(SideServer):
         return cls(house, nexus_app(house), port, "--nexus-port") if port else None
 
     def connect_lines(self, runners: Iterable[RoomRunner], tokens: Mapping[str, str]) -> Iterator[str]:
-        """How to connect to the Nexus, if it is among these rooms."""
+        """The text about connecting to the Nexus, if it is among these rooms."""
         nexus = next((runner for runner in runners if runner.id == nexus_room(self.house)), None)
         if nexus is None:
             return

@@ -1,4 +1,4 @@
-"""What deeds teach: the rule by which skills rise.
+"""The rule by which deeds raise skills.
 
 The first time that an agent does a deed in a world is worth the points of its lesson, and ``n`` times are worth
 ``log2(1 + n)`` as much, at most ``LESSONS_PER_DEED`` times. Points close a part of the gap to 1: ``p`` points raise a
@@ -64,14 +64,14 @@ def with_visit(before: WorldTotals, travel: Travel, steps: int, deeds: Mapping[s
 
 
 def worth(count: int) -> float:
-    """How many times the points of its lesson a deed is worth that was done so often."""
+    """The worth of a deed that was done this many times, as a multiple of the points of its lesson."""
     return min(math.log2(1 + max(0, count)), LESSONS_PER_DEED)
 
 
 def evidence(
     game: str, travel: Travel, deeds_before: Mapping[str, int], deeds_now: Mapping[str, int], profile: Profile, at: int
 ) -> tuple[Evidence, ...]:
-    """What each deed has taught. Both mappings count the deeds of the agent's whole life in this world."""
+    """The skill gained by each deed. Both mappings count the deeds of the agent's whole life in this world."""
     points = _points(travel, deeds_before, deeds_now)
     found = []
     for domain in DOMAINS:
@@ -87,7 +87,7 @@ def evidence(
 def gains(
     travel: Travel, deeds_before: Mapping[str, int], deeds_now: Mapping[str, int], profile: Profile
 ) -> dict[Domain, float]:
-    """How much each skill rises by what was done between two counts of the agent's whole life in this world."""
+    """The rise of each skill by the deeds between two counts of the agent's whole life in this world."""
     points = _points(travel, deeds_before, deeds_now)
     found: dict[Domain, float] = {}
     for domain in DOMAINS:

@@ -1,4 +1,4 @@
-"""Which games an agent could visit next, and why."""
+"""Suggests games that an agent could visit next, with reasons."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ MAX_SUGGESTIONS = 3
 STRONG, WEAK = 0.3, 0.1  # a skill above the first is a strength, one at most as high as the second is a gap
 RECENT = 3  # the last visits, within which a game counts as recent
 WEIGHTS = {"strength": 0.25, "gap": 0.2, "novelty": 0.25, "goals": 0.2, "recency": 0.1}
-"""How much each term adds at most. A score is from 0 to 1."""
+"""The most that each term adds. A score is from 0 to 1."""
 
 
 class Term(NamedTuple):
@@ -20,7 +20,7 @@ class Term(NamedTuple):
 
 
 class _Agent(NamedTuple):
-    """What is the same for every game."""
+    """The data that are the same for every game."""
 
     profile: Profile
     visited: frozenset[str]
@@ -42,7 +42,7 @@ def suggestions(profile: Profile, games: Sequence[GameInfo]) -> tuple[Suggestion
 
 
 def terms(profile: Profile, games: Sequence[GameInfo], game: GameInfo) -> dict[str, Term]:
-    """What speaks for a game."""
+    """The terms of the score of a game."""
     return _terms(_agent(profile, games), game)
 
 

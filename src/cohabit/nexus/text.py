@@ -24,7 +24,7 @@ _NOT_PLAIN = re.compile(r"[^\w.-]+")
 
 
 def nexus_text(view: NexusView, travels: Mapping[str, Travel]) -> str:
-    """What an agent sees in the Nexus; while it is in a game, only where it is.
+    """The view of an agent in the Nexus, as text; while it is in a game, only where it is.
 
     ``travels`` has what the worlds declare, by their names.
     """
@@ -105,7 +105,7 @@ def ends_text(receipt: Receipt) -> str:
 
 
 def go_on_text(game: str, token: str | None) -> str:
-    """How an agent plays in a game that it is in. ``token``: a new one; None if its own is valid there."""
+    """The way for an agent to play in a game that it is in. ``token``: a new one; None if its own is valid there."""
     if token is not None:
         return f"Connect to the room {game} with the token of this reply (over MCP: /mcp/{game}) and call its commands."
     how = f"pass room={game} with each call, first to `rules`, or connect to /mcp/{game}"
@@ -113,7 +113,7 @@ def go_on_text(game: str, token: str | None) -> str:
 
 
 def onward_text(profile: Profile) -> str:
-    """Where an agent is that has left a game, as sentences after others."""
+    """The place of an agent that has left a game, as sentences after others."""
     onward = profile.onward
     if profile.session is not None:
         return f" You are in {profile.session.game} now; `exit_game` there brings you back."
@@ -137,7 +137,7 @@ def goal_of(progress: GoalProgress) -> Goal:
 
 
 def _bodies(view: NexusView) -> list[str]:
-    """Where an agent has left bodies. What has become of them since, only their games know."""
+    """The bodies that an agent has left, by game. Only the games know their state since then."""
     games = {game.id: game.status for game in view.available_games}
     lines = []
     for game, left in view.agent.bodies.items():

@@ -188,7 +188,7 @@ class Transit:
             )
 
     def _has_token(self, identity: str, game: str) -> bool:
-        """Whether an agent has a token that is valid in a game, not counting those of a visit."""
+        """True if an agent has a token that is valid in a game, not counting those of a visit."""
         identities = self.house.identities
         return bool(identities.of(identity, None)) or any(k.label != LABEL for k in identities.of(identity, game))
 
@@ -332,7 +332,7 @@ class Transit:
             log.error("a transit of %s could not be completed; it is tried again later: %s", identity, failed)
 
     def is_current(self, profile: Profile) -> bool:
-        """Whether the game of a profile still has its visit, as far as can be told at once, and nothing is under
+        """True if the game of a profile still has its visit, as far as can be told at once, and nothing is under
         way."""
         session = profile.session
         runner = self.house.rooms.get(session.game) if session is not None else None
@@ -387,7 +387,7 @@ class Transit:
         return replace(profile, closed=closed, given_up=given_up)
 
     def _may_return(self, ticket: str, game: str) -> bool:
-        """Whether a game may still say something of a ticket."""
+        """True if a game may still say something of a ticket."""
         runner = self.house.rooms.get(game)
         if runner is None or runner.failure is not None:
             return not self.house.rooms.is_free(game)
@@ -442,7 +442,7 @@ def _is_offline(runner: "RoomRunner") -> bool:
 
 
 def _way_back(package: EntryPackage, room: Room) -> dict[str, str]:
-    """How a dead body of the agent comes back to life as the agent enters. Refuses a body that it does not get."""
+    """The way in which a dead body comes back as the agent enters. Refuses a body that the agent does not get."""
     takes = to_take(room, package.identity, package.avatar) if package.new_avatar is None else None
     why = why_no_body(room, package.identity, takes)
     ways = ways_back(room, newest_dead(room, package.identity)) if why else ()
@@ -463,7 +463,7 @@ def _exit_game(identity: str, ticket: str, args: dict[str, Any], room: Room, at:
 
 
 def _visits_of(identity: str, room: Room) -> tuple[Visit | None, list[ExitPackage]]:
-    """What a room knows of the visits of an identity. In its queue, all of it is durable."""
+    """The visits of an identity that a room knows. In its queue, all of it is durable."""
     kept = VISITS.read(room.state)
     return kept.visits.get(identity), [one for one in list(kept.leaving.values()) if one.identity == identity]
 

@@ -116,7 +116,7 @@ class Onward(Struct, frozen=True, omit_defaults=True):
 
 
 class WorldTotals(Struct, omit_defaults=True):
-    """What an agent has done in one world, over all its visits."""
+    """The totals of an agent in one world, over all its visits."""
 
     visits: int = 0  # in which it did something that the world teaches
     steps: int = 0  # that count; see ``skills``
@@ -128,7 +128,7 @@ class WorldTotals(Struct, omit_defaults=True):
 
 
 class Profile(Struct, omit_defaults=True):
-    """What the Nexus knows of one identity."""
+    """The profile of one identity."""
 
     agent_id: str
     name: str
@@ -162,7 +162,7 @@ class Profile(Struct, omit_defaults=True):
 
     @property
     def is_on_its_way(self) -> bool:
-        """Whether it has left a game for another one, and is not there yet."""
+        """True if it has left a game for another one, and is not there yet."""
         return self.onward is not None and not self.onward.refused
 
     def skill(self, domain: Domain) -> float:
@@ -170,7 +170,7 @@ class Profile(Struct, omit_defaults=True):
 
 
 class Wishes(Struct, frozen=True, omit_defaults=True):
-    """What an agent can choose when it enters a game."""
+    """The choices of an agent when it enters a game."""
 
     avatar: str | None = None  # the avatar to wake; None: the newest that waits, or a new one
     spawn: Spawn = "safe"
@@ -183,7 +183,7 @@ class Wishes(Struct, frozen=True, omit_defaults=True):
 
 
 class Ongoing(Struct, frozen=True, omit_defaults=True):
-    """What an agent has done so far in the game that it is in."""
+    """The results so far of an agent in the game that it is in."""
 
     world: str
     steps: int = 0  # that count
@@ -201,7 +201,7 @@ class Suggestion(Struct, frozen=True):
 
 
 class NexusView(Struct, frozen=True):
-    """What an agent in the Nexus sees."""
+    """The view of an agent in the Nexus."""
 
     agent: Profile
     available_games: tuple[GameInfo, ...] = ()
@@ -209,7 +209,7 @@ class NexusView(Struct, frozen=True):
 
 
 class Requirement(Struct, frozen=True, omit_defaults=True):
-    """What a meta-goal asks for. ``count`` of the worlds must reach ``target``; None: all that are known.
+    """A requirement of a meta-goal. ``count`` of the worlds must reach ``target``; None: all that are known.
 
     For ``reach_skill_level`` it is ``count`` of the skills.
     """

@@ -51,12 +51,12 @@ class Present(msgspec.Struct, omit_defaults=True):
     profile: Profile | None = None  # None: it has just come
 
     def is_older_than(self, profile: Profile) -> bool:
-        """Whether a profile is news. A poll may be overtaken by the answer to an action."""
+        """True if a profile is newer. A poll may be overtaken by the answer to an action."""
         return self.profile is None or self.profile.version < profile.version
 
 
 class NexusState(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a poll found: the games, and profiles that are not what the record says."""
+    """The result of a poll: the games, and profiles that differ from the record."""
 
     games: list[GameInfo]
     profiles: dict[SeatId, Profile] = {}
@@ -141,7 +141,7 @@ class Nexus(SeparateWorld):
         return {name: value for name, value in answer.items() if name != "token"}
 
     def shown_answer(self, sent: Ask, answer: Mapping[str, Any]) -> Any:
-        """What a caller cannot read in its view: the session, and the token for the game."""
+        """The part of an answer that a caller cannot read in its view: the session, and the token for the game."""
         data = answer.get("data")
         return {**data, "token": answer["token"]} if data and "token" in answer else data
 
@@ -351,7 +351,7 @@ class Nexus(SeparateWorld):
 
 
 def _moved(seat: SeatId, known: Present, profile: Profile) -> list[Told]:
-    """What is told of an agent that has returned, or has moved to another game."""
+    """The news of an agent that has returned, or has moved to another game."""
     before, now = known.profile or profile, profile.session
     was, told = before.session, []
     if was is not None and now is None:

@@ -91,7 +91,7 @@ class AgentTrial:
             await game.close()
 
     async def in_house(self) -> tuple[int, int]:
-        """How many decisions the agent made in a room of a house, and how many failed."""
+        """The number of decisions of the agent in a room of a house, and of those that failed."""
         agents = [AgentSpec(id=MEMBER, role="player", claim="auto:0", brain=self.name)]
         agents += [
             AgentSpec(id=f"p{i + 2}", role="player", claim=f"auto:{i + 1}", brain="random")
@@ -214,7 +214,7 @@ def world_of(name: str) -> str:
 
 @contextmanager
 def problems() -> Iterator[list[str]]:
-    """What players log meanwhile: each problem once, also one in ``close``."""
+    """The problems that players log meanwhile: each once, also one in ``close``."""
     found: list[str] = []
 
     class Keep(logging.Handler):

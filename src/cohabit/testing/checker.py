@@ -157,7 +157,7 @@ def check_here(
 
 
 def _lines(folder: Path) -> list[bytes]:
-    """What the process has found so far."""
+    """The findings of the process so far."""
     path = folder / "findings"
     return path.read_bytes().splitlines() if path.exists() else []
 
@@ -168,7 +168,7 @@ def _run_apart(folder: Path, meanwhile: Callable[[], None]) -> int:
     # -P: it finds the modules that this process finds, and none beside it in the current folder.
     lifeline, ours = os.pipe()  # its other end closes with this process, however that ends
     command = [sys.executable, "-P", "-u", "-m", "cohabit.testing.checks", str(folder), str(lifeline)]
-    # What a world prints is for its author: on stderr, so that stdout has the report alone.
+    # Output of a world is for its author: on stderr, so that stdout has the report alone.
     with subprocess.Popen(
         command, env=environment, stdin=subprocess.DEVNULL, stdout=2, start_new_session=True, pass_fds=(lifeline,)
     ) as run:

@@ -118,7 +118,7 @@ def field() -> Scenario:
 
 
 class Scene:
-    """What one claim works with: clients by name."""
+    """The setting of one claim: clients by name."""
 
     def __init__(self, connect: Connect, reference: Reference) -> None:
         self.connect = connect

@@ -42,7 +42,7 @@ MODULE = "cohabit.testing.feature_checker"
 SEEDS = (1, 2, 3)
 STEPS = 120
 LIMIT_S = 60
-"""How many seconds of CPU time all checks may take together."""
+"""The seconds of CPU time that all checks may take together."""
 WAITS = 10
 """A check may take this many times longer than its CPU time, because on a busy machine it waits."""
 TEXTS = ("view_lines", "absence", "reply_note")

@@ -41,7 +41,7 @@ _MAX_SHOWN = 80
 
 
 def own_files(source: str) -> Callable[[str], bool]:
-    """Whether a file belongs to the world of this source: it is in its folder, and no installed library."""
+    """Return a function that is True for files of this source's world: in its folder, and of no installed library."""
     place = world_place(source)
     if place.is_file():
         return lambda file: file == str(place)
@@ -50,7 +50,7 @@ def own_files(source: str) -> Callable[[str], bool]:
 
 
 class Outside:
-    """What the world used, each once: a sentence by place."""
+    """The outside sources that the world used, each once: a sentence by place."""
 
     def __init__(self, own: Callable[[str], bool]) -> None:
         self.own = own

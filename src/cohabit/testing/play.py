@@ -321,7 +321,7 @@ class Play:
 
 
 def _draws(query: Command) -> bool:
-    """Whether the answer is a picture."""
+    """True if the answer is a picture."""
     return "base64" in ((query.output_schema or {}).get("properties") or {})
 
 

@@ -1,4 +1,4 @@
-"""What no world may use, found by reading its source: clocks, global random numbers, threads, the order of sets.
+"""Finds uses that no world may have by reading its source: clocks, global random numbers, threads, the order of sets.
 
 A line that ends in ``# cohabit: ok`` and a reason is left alone.
 """
@@ -52,7 +52,7 @@ def _sources(module: ModuleType) -> list[Path]:
 
 
 def _is_local(module: ModuleType, folder: Path) -> bool:
-    """Whether a module is part of the world: in its folder, and neither ours nor installed there."""
+    """True if a module is part of the world: in its folder, and neither ours nor installed there."""
     file = Path(getattr(module, "__file__", None) or "/nowhere")
     ours = module.__name__.partition(".")[0] == "cohabit"
     return file.is_relative_to(folder) and not ours and "site-packages" not in file.parts

@@ -1,4 +1,4 @@
-"""Whether a name or a file is that of an agent, of a feature or of a world, found without running the file."""
+"""Tells if a name or a file is that of an agent, of a feature or of a world, without running the file."""
 
 import ast
 from pathlib import Path
@@ -12,7 +12,7 @@ AGENT_METHODS = {"decide", "think"}
 
 
 def is_agent(source: str) -> bool:
-    """Whether to check it as an agent. What may be a world is checked as one."""
+    """True if it is to be checked as an agent. A source that may be a world is checked as one."""
     if not is_command(source) and is_file_source(source.partition("?")[0]):
         brain = parse_brain(source)
         return _has_agent(Path(brain.kind), brain.target) or is_nation(source)
@@ -23,7 +23,7 @@ def is_agent(source: str) -> bool:
 
 
 def is_feature(source: str) -> bool:
-    """Whether to check it as a feature of rooms."""
+    """True if it is to be checked as a feature of rooms."""
     file, name = split_source(source)
     classes = _classes_in(file) if is_file_source(source) else {}
     if not classes and is_file_source(source) and file.is_file():  # perhaps with a mistake in its syntax
@@ -32,7 +32,7 @@ def is_feature(source: str) -> bool:
 
 
 def is_nation(source: str) -> bool:
-    """Whether it is a class that plays Statecraft by its input object, with ``act``. Adapters have that, too."""
+    """True if it is a class that plays Statecraft by its input object, with ``act``. Adapters have that, too."""
     brain = parse_brain(source)
     classes = _classes_in(Path(brain.kind)) if brain.is_file else {}
     if brain.target not in classes:
@@ -42,7 +42,7 @@ def is_nation(source: str) -> bool:
 
 
 def _has_agent(path: Path, name: str) -> bool:
-    """Whether the class with this name, or in a file without it any class that could be meant, is an agent."""
+    """True if the class with this name, or in a file without it any class that could be meant, is an agent."""
     classes = _classes_in(path)
     if name in classes:
         return _decides(classes[name], classes)

@@ -22,10 +22,10 @@ from cohabit.room.record import Line, Record
 
 Claim = Callable[[Store], None]
 SHARED_COMMITS = 60
-"""How many commits are made while other threads read."""
+"""The number of commits that are made while other threads read."""
 READERS = 3
 LONG_MS = 600_000
-"""How long a lease lasts that must not end while a claim is checked."""
+"""The time of a lease that must not end while a claim is checked."""
 
 
 def check_store(make: Callable[[], Store], *, open_backup: Callable[[str], Store] | None = None) -> None:

@@ -28,10 +28,10 @@ from cohabit.testing.samples import WORDS, sample_args, texts_in
 from cohabit.world import Seat, overrides
 
 QUERIES_EACH = 3
-"""How often a query with arguments is asked."""
+"""The number of times that a query with arguments is asked."""
 MAX_WORDS = 60
 Got = dict[str, str]
-"""What an eye gets, as text by name."""
+"""The results of an eye, as text by name."""
 
 
 class Attempt(Struct, frozen=True):
@@ -47,7 +47,7 @@ class Attempt(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """What a member learns when something happens: how its own call ended, and what it is told."""
+    """The result for a member: the outcome of its own call, and the news that it is told."""
 
     refused: str  # empty: it was done
     told: str
@@ -89,7 +89,7 @@ class Twins:
         return room
 
     def same_stream_gives_the_same(self) -> bool:
-        """Whether a second copy is redrawn in the same way."""
+        """True if a second copy is redrawn in the same way."""
         again = self.copy()
         self.redraw(again)
         return again.world.snapshot() == self.other.world.snapshot()
@@ -120,7 +120,7 @@ class Twins:
         return got
 
     def glance(self, room: Room) -> Got:
-        """What the eye gets without asking: its view, the score board, whose turn it is."""
+        """The data that the eye gets without asking: its view, the score board, whose turn it is."""
         world, member = room.world, self.member(room)
         got = {
             "describe()": _got(world.describe),
@@ -156,7 +156,7 @@ class Twins:
                 )
 
     def everything(self, room: Room) -> str:
-        """What an eye gets that sees all: the observation, and the answers to queries that need no arguments."""
+        """The data for an eye that sees all: the observation, and the answers to queries that need no arguments."""
         queries = [q for q in room.commands if q.where == "world" and not q.records and not q.schema.get("required")]
         answers = [_got(lambda query=query: as_text(query.run_in(room.world)(ALL))) for query in queries]  # type: ignore[misc]
         return "\n".join([as_text(room.world.observe(ALL)), *answers])
@@ -173,7 +173,7 @@ class Twins:
 
     # -- doing the same in both -------------------------------------------------------------------------
     def attempts(self, play: Play, count: int) -> list[Attempt]:
-        """What members could try: what is legal for anybody in either room, tried by everybody, and nonsense."""
+        """The attempts of members: legal actions of anybody in either room, tried by everybody, and nonsense."""
         draws = Stream(self.seed, f"attempts of {self.purpose}")
         players = [m.id for m in self.room.state.members.values() if m.seat is not None]
         listed = [

@@ -22,7 +22,7 @@ from cohabit.world import ActionSpec, Eye, Seat, World
 BETWEEN = 10
 """Between two calls the checker itself may take this many times the CPU time of a call."""
 WAIT_S = 900
-"""How long the checker waits between two calls without using CPU time: it waits for other processes."""
+"""The time that the checker waits between two calls without using CPU time: it waits for other processes."""
 CONTRACT = frozenset(
     name for base in (World, EmbodiedWorld) for name, value in vars(base).items() if isinstance(value, FunctionType)
 )
@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 
 
 class Limits(Struct, frozen=True):
-    """What a world may take: CPU time and time by the wall clock for one call, and memory."""
+    """The limits of a world: CPU time and time by the wall clock for one call, and memory."""
 
     cpu_s: float = 20.0
     wait_s: float = 120.0  # long, because on a busy machine a call without a fault waits, too
@@ -44,7 +44,7 @@ DEFAULT_LIMITS = Limits()
 
 
 class Order(Struct, frozen=True):
-    """What the process of a check is told."""
+    """The order to the process of a check."""
 
     source: str
     seeds: list[int]
@@ -159,7 +159,7 @@ def _shown(value: Any) -> str:
 
 # -- afterwards, in the process that started it ------------------------------------------------------
 def cause_of_death(folder: Path, status: int, limits: Limits, own: Callable[[str], bool]) -> str:
-    """What the world did, in a process that did not end by itself. ``own``: whether a file belongs to the world."""
+    """The failure of the world, in a process that did not end by itself. ``own``: True for a file of the world."""
     state, label = _last_label(folder)
     where = _place(folder, own)
     if state != b"in" and status in (-signal.SIGPROF, -signal.SIGALRM):

@@ -38,7 +38,7 @@ EARLIER: Final = re.compile(rf"{PROGRAM} {re.escape(MERGE)}")
 """The command without the fallback, which is replaced."""
 ORIGIN: Final = "refs/remotes/origin/"
 CALL_WAIT_SECONDS: Final = 3.0
-"""How long a merge waits for a running call."""
+"""The time that a merge waits for a running call."""
 MAX_BRANCHES: Final = 100
 """Branches of the remote in which pushed items are looked up, latest first."""
 MAX_ITEMS: Final = 50_000
@@ -83,13 +83,13 @@ def problems(git: "Git") -> list[str]:
 
 
 def is_ours(value: str) -> bool:
-    """Whether a configuration value is this driver, of any installation. Our own git commands never run it: their
+    """True if a configuration value is this driver, of any installation. Our own git commands never run it: their
     fixed configuration replaces it."""
     return OURS.fullmatch(value) is not None or EARLIER.fullmatch(value) is not None
 
 
 def works(value: str) -> bool:
-    """Whether it is up to date, and the Python that it names still exists."""
+    """True if it is up to date, and the Python that it names still exists."""
     return OURS.fullmatch(value) is not None and os.access(shlex.split(value)[0], os.X_OK)
 
 

@@ -30,9 +30,9 @@ class Tool:
     profile: Profile
     """``compat`` tools are the twenty of Multisphere; the others are in the full profile only."""
     writes: bool
-    """Whether it changes files, history or the remote. The others are safe for members who may only read."""
+    """True if it changes files, history or the remote. The others are safe for members who may only read."""
     remote: bool = False
-    """Whether it may wait for the remote. The others can be called while such a call waits."""
+    """True if it may wait for the remote. The others can be called while such a call waits."""
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def tool(
 
 
 def _is_usable(value: Any) -> bool:
-    """Whether a value has no text that cannot be encoded as UTF-8 and no number that is too large."""
+    """True if a value has no text that cannot be encoded as UTF-8 and no number that is too large."""
     if isinstance(value, str):
         return value.isascii() or not SURROGATE.search(value)
     if isinstance(value, int):

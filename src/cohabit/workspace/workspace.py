@@ -46,9 +46,9 @@ class Workspace(Clone):
         """The current time, with its time zone."""
         self._identity = identity
         self.signing = Signing()
-        """How commits are signed and verified; the session sets it."""
+        """The settings for signing and verifying commits; the session sets them."""
         self.made_by: Callable[[str, str], bool] = lambda sha, agent: True
-        """Whether a commit that names an agent can be one of that agent; a house knows what its members committed."""
+        """True if a commit that names an agent can be one of that agent; a house knows the commits of its members."""
         self.tracked_pointers: set[str] = set()
         """Pointer files that git was seen to track. Asking git again before every commit would cost a process."""
         self.committed_pointers: dict[str, object] = {}

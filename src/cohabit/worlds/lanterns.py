@@ -185,7 +185,7 @@ class Lanterns(World):
         return [*self._work(seat.id), *goals, *(Action("walk", {"x": x, "y": y}) for x, y in steps), training.HALT]
 
     def _work(self, seat: SeatId) -> Iterator[Action]:
-        """What a keeper can do where it is."""
+        """The actions that a keeper can do where it is."""
         me = self.keepers[seat]
         if me.oil < MAX_CARRIED_OIL and self._barrel_beside(me):
             yield training.GATHER
@@ -446,7 +446,7 @@ class Lanterns(World):
         return {seat: owners.count(seat) for seat in self.order}
 
     def _visible_things(self, lit: Sequence[bool], me: Keeper | None) -> Iterator[tuple[str, str, int, SeatId]]:
-        """What is visible in this light: kind, name, cell and seat. Towers are always visible."""
+        """The things that are visible in this light: kind, name, cell and seat. Towers are always visible."""
         yield from (("tower", t.name, t.at, t.holder) for t in self.towers)
         yield from (("oil", b.name, b.at, "") for b in self.barrels if lit[b.at])
         yield from (("keeper", s, k.at, s) for s, k in self.keepers.items() if k is not me and lit[k.at])

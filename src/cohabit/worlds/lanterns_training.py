@@ -48,7 +48,7 @@ def chart(
     towers: Sequence[tuple[int, bool, float, bool]],
     scalars: Sequence[float],
 ) -> Any:
-    """What an eye sees: ``PLANES``, each row by row; for each tower ``TOWER_COLUMNS``; ``scalars``.
+    """The array of an eye: ``PLANES``, each row by row; for each tower ``TOWER_COLUMNS``; ``scalars``.
 
     Places are cells of the island. ``towers``: its place, whether it is yours, your oil in it, and whether it burns."""
     import numpy as np  # only learners need it

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cohabit.errors import GameRejected
 
 MAX_FRONTIER = 12
-"""How many places a reply names where the unseen begins."""
+"""The number of places at the edge of the unseen that a reply names."""
 NEVER = -1
 ME = "@"
 LABELLED_COLUMNS = 10
@@ -30,11 +30,11 @@ class SavedMap(Struct, array_like=True, forbid_unknown_fields=True):
 
 
 class ExploredMap(Struct, omit_defaults=True):
-    """What a player has seen. ``rows`` begin at the corner, with a letter for each cell and a blank for what was never
-    seen; ``scale`` is how many of the world's tiles a letter is, across and down, and all places are in tiles.
-    ``frontier`` are places [x, y] from which one can go on into the unseen, the nearest first. ``last_seen`` has a row
-    for each row of blocks, from the origin of the world: the last step in which a part of the block was in view, -1:
-    never. ``block`` is how many tiles a block is, across and down."""
+    """The map of the world that a player has seen. ``rows`` begin at the corner, with a letter for each cell and a
+    blank for unseen ones; ``scale`` is how many of the world's tiles a letter is, across and down, and all places are
+    in tiles. ``frontier`` are places [x, y] from which one can go on into the unseen, the nearest first. ``last_seen``
+    has a row for each row of blocks, from the origin of the world: the last step in which a part of the block was in
+    view, -1: never. ``block`` is how many tiles a block is, across and down."""
 
     text: str
     step: int
@@ -59,7 +59,7 @@ def no_map(size: tuple[int, int], step: int) -> ExploredMap:
 
 
 class Letters(Struct, frozen=True):
-    """How codes are drawn. ``names`` by letter; ``open_codes`` are those of cells that one can enter."""
+    """The drawing of codes. ``names`` by letter; ``open_codes`` are those of cells that one can enter."""
 
     letters: str  # by code; 0 is what was never seen
     names: Mapping[str, str]

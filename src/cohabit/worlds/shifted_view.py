@@ -1,4 +1,4 @@
-"""What is new in a view of letters that has moved with its player, as text for a model."""
+"""The changes in a view of letters that has moved with its player, as text for a model."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -8,7 +8,7 @@ from cohabit.model.observation import Observation
 
 
 def facts_of(observation: Observation) -> dict[str, Any]:
-    """What the texts of two observations are compared by."""
+    """The facts by which the texts of two observations are compared."""
     return {**observation.status, "inventory": observation.inventory, "step": observation.step}
 
 

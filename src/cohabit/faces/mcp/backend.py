@@ -1,4 +1,4 @@
-"""What the MCP server needs of a house, for one caller; and the house in this process, which gives it.
+"""The interface of a house for the MCP server, for one caller; and the house in this process, which implements it.
 
 The server is written against `Backend` alone, so the same tools, resources and subscriptions are there
 whether the house is in this process (`InHouse`) or at an address (`cohabit.faces.mcp.remote`).
@@ -30,7 +30,7 @@ PROFILES = (DEFAULT, FULL)
 
 
 def is_full(profile: str) -> bool:
-    """Whether a caller chose the profile `full`."""
+    """True if a caller chose the profile `full`."""
     if profile not in PROFILES:
         raise BadArgs(f"unknown profile {profile[:40]!r}; use {' or '.join(PROFILES)}")
     return profile == FULL
@@ -44,17 +44,17 @@ class Backend(Protocol):
     room: str | None
     """The room that is meant where none is named."""
     roams: bool
-    """Whether a call may name a room, as on `/mcp`; on `/mcp/{room}` there is only that one, except in the Nexus."""
+    """True if a call may name a room, as on `/mcp`; on `/mcp/{room}` there is only that one, except in the Nexus."""
     lists_house: bool
-    """Whether commands of the house are tools, too."""
+    """True if commands of the house are tools, too."""
     full: bool
     """The profile: every tool is listed, and results have values beside their text; else neither, for models."""
 
     async def introduction(self, room: str | None, brief: bool = False) -> Introduction:
-        """What the caller is told before it begins, and the rooms it is in. ``brief``: without what the rules say."""
+        """The text and the rooms for the caller before it begins. ``brief``: without the rules."""
 
     async def commands(self, room: str | None) -> Sequence[CommandInfo]:
-        """What the caller may call in a room, in an order that does not change."""
+        """The commands that the caller may call in a room, in an order that does not change."""
 
     async def find_tool(self, tool: str, room: str | None) -> CommandInfo | None:
         """The command of this tool name, or of this name, if it is known; the caller may not be allowed to use it."""
@@ -66,7 +66,7 @@ class Backend(Protocol):
         """Call a command, by its own name or by that of its tool."""
 
     async def may(self, command: str, room: str) -> bool:
-        """Whether the caller's grant gives it this command, now."""
+        """True if the caller's grant gives it this command, now."""
 
     async def watch(self, room: str, tell: Tell) -> Stop:
         """Have the caller told whenever something that it may perceive has changed."""
@@ -91,7 +91,7 @@ class InHouse:
         self.shaped = Shaped(house.door.account_of(credential, self.room))  # counts what is sent for this request
 
     def _leads_on(self, room: str) -> bool:
-        """Whether this is the Nexus: a caller who enters a game there goes on in the room of the game."""
+        """True if this is the Nexus: a caller who enters a game there goes on in the room of the game."""
         runner = self._runner(room)
         return runner is not None and self.credential.room is None and runner.room.state.world == NEXUS
 
@@ -113,7 +113,7 @@ class InHouse:
         return next((describe(c) for c in table if c.resource is not None and c.resource.name == name), None)
 
     def takes_wait_ms(self, tool: str) -> bool:
-        """Whether a call of this tool may take long. Where its arguments name the room, that is not known yet."""
+        """True if a call of this tool may take long. Where its arguments name the room, that is not known yet."""
         command = self._command(tool, self.room)
         return command.takes_wait_ms if command is not None else self.room is None
 

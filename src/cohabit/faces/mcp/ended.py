@@ -26,7 +26,7 @@ from cohabit.model.identity import Credential
 CALLER: Final = "cohabit.caller"
 """The key of the backend of a request, in its scope."""
 MAX_REMEMBERED: Final = 10_000
-"""How many tokens are remembered. The oldest are forgotten first, and then get 401 for everything."""
+"""The number of tokens that are remembered. The oldest are forgotten first, and then get 401 for everything."""
 STILL_ANSWERED: Final = frozenset({"tools/list", "tools/call"})
 
 

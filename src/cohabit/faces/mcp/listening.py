@@ -41,7 +41,7 @@ NOT_SERVED: Final = (UnknownRoom, PermissionDenied)
 
 
 class Interest:
-    """What one stream has subscribed to, and which notifications are due."""
+    """The subscriptions of one stream, and the notifications that are due."""
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
@@ -117,7 +117,7 @@ class Interest:
         return None
 
     async def _still(self, event: ServerEvent) -> bool:
-        """Whether the caller may be told of it now."""
+        """True if the caller may be told of it now."""
         try:
             if isinstance(event, ToolsListChanged):
                 before = self.tools

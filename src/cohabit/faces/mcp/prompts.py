@@ -1,4 +1,4 @@
-"""What a model is told before it begins: the server's instructions, and a prompt to play with."""
+"""The texts for a model before it begins: the server's instructions, and a prompt to play with."""
 
 from typing import Final
 

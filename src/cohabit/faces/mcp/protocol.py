@@ -20,7 +20,7 @@ from cohabit.version import __version__
 
 Context = ServerRequestContext[Any, Any]
 FRESH_MS: Final = 60_000
-"""How long a list may be cached. Grants change seldom, and `listChanged` tells of it."""
+"""The time that a list may be cached. Grants change seldom, and `listChanged` tells of it."""
 LISTS: Final = ("server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list")
 TITLE: Final = "Cohabit"
 

@@ -1,4 +1,4 @@
-"""How the errors of the house are reported over MCP.
+"""The form in which errors of the house are reported over MCP.
 
 A tool that is refused answers with a result that is marked as an error, because that is what the model gets
 to read. Everything else (resources, prompts, lists) has no such result and fails as JSON-RPC fails, with the

@@ -20,9 +20,9 @@ from cohabit.house.reading.introduction import Introduction
 from cohabit.house.streams.changes import Changes, Topics
 
 FRESH_S: Final = 1.0
-"""How long a list of commands is cached."""
+"""The time that a list of commands is cached."""
 FIRST_PUSH_S: Final = 1.0
-"""How long to wait for the first push of a room. A member who sees nothing of the world gets none."""
+"""The time to wait for the first push of a room. A member who sees nothing of the world gets none."""
 Connect = Callable[[], AbstractAsyncContextManager[Client]]
 
 

@@ -18,7 +18,7 @@ MIME = {"jpg": "image/jpeg"}
 SENTENCES = ("message", "note")
 """Fields that are sentences for the reader of a result."""
 TIMES = ("_at", "timestamp", "since")
-"""How the names of fields with times end."""
+"""The endings of the names of fields with times."""
 EARLIEST, LATEST = 10**12, 10**13  # ms, from 2001 to 2286: other numbers are not of a clock that shows the date
 
 
@@ -117,7 +117,7 @@ def _time(name: str, value: Any) -> str:
 
 
 def _entered(result: Mapping[str, Any]) -> str:
-    """How a body was entered, and what is seen through it."""
+    """The text about an entered body, and the view through it."""
     bonuses = result.get("bonuses_applied")
     words = [str(result.get("message", "")), f"Bonuses: {_words(bonuses)}." if bonuses else ""]
     seen = result["initial_observation"]

@@ -38,7 +38,7 @@ class Address(NamedTuple):
 
 
 async def find(backend: Backend, uri: str) -> Address | None:
-    """What an address means to this caller; None where it means nothing."""
+    """The resource at an address for this caller; None if there is none."""
     match = _URI.fullmatch(uri)
     if match is None:
         return None
@@ -121,7 +121,7 @@ def _item_template(resource: Resource) -> str:
 
 
 async def read(backend: Backend, uri: str) -> types.ReadResourceResult:
-    """What is at an address now."""
+    """The current content of a resource."""
     at = await find(backend, uri)
     if at is None:
         raise _not_found(uri)

@@ -23,7 +23,7 @@ MAX_IN_A_ROW = 10
 MAX_READERS = 10_000
 """Those who have read nothing for longest are forgotten, and get the whole view."""
 MARKS = ("= ", "+ ", "! ")
-"""How the lines of a text of changes begin."""
+"""The beginnings of the lines of a text of changes."""
 VIEW = command_of(view).name
 
 

@@ -122,7 +122,7 @@ class Task:
         return {**self._head(), "resultType": "task"}
 
     def wire(self) -> dict[str, Any]:
-        """What `tasks/get` answers: with the result, the error or the open questions, whichever there is."""
+        """The answer of `tasks/get`: with the result, the error or the open questions, if there are any."""
         wire = self._head()
         if self.result is not None:
             wire["result"] = self.result
@@ -195,7 +195,7 @@ class Tasks:
         server.add_request_handler("tasks/cancel", TaskParams, self._on_cancel)
 
     def understood(self, ctx: Context) -> bool:
-        """Whether the client that sent this request supports tasks."""
+        """True if the client that sent this request supports tasks."""
         modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
         return modern and ctx.session.check_client_capability(NEEDED)
 

@@ -26,7 +26,7 @@ _ENUMERATED: Final = re.compile(
 )
 _JSON: Final = ("{", "[{", '["', "[[")  # a refusal begins with its code in brackets
 _NOT_OURS: Final = ("- ", "> ", '"', *_JSON)
-"""How lines of a reply begin that may have words of members, such as those of events and of an app's view."""
+"""The beginnings of reply lines that may have words of members, such as those of events and of an app's view."""
 _SPEECH: Final = re.compile(r'("[^"]*")')
 OWN_FIELDS: Final = ("message", "note", "notice")
 """Fields of a result that are our own sentences."""
@@ -104,7 +104,7 @@ def _in_one(text: str) -> str:
 
 
 async def _instead(backend: Backend, info: CommandInfo, tools: set[str], room: str | None) -> str:
-    """How a command is named that is no tool by the name in a text."""
+    """Name a command that is not a tool by the name in a text: its tool, or the command with `act`."""
     if info.tool_name in tools:
         return f"`{info.tool_name}`"
     usable = ACT in tools and info.for_model and room is not None and await backend.may(info.name, room)

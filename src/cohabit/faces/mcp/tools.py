@@ -192,7 +192,7 @@ async def _with_next_step(backend: Backend, refusal: CohabitError, params: types
 async def _addressed(
     backend: Backend, params: types.CallToolRequestParams
 ) -> tuple[CommandInfo | None, dict[str, Any], str | None]:
-    """Which command of which room this is, and its arguments without the room."""
+    """The command and its room, and the arguments without the room."""
     args = params.arguments or {}
     named = args.get("room") if backend.roams else None
     if named is not None and not isinstance(named, str):

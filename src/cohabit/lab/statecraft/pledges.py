@@ -1,4 +1,4 @@
-"""Whether pledges, the promises in messages that can be checked, were kept.
+"""Checks that pledges, the promises in messages that can be checked, were kept.
 
 A pledge holds for the next turn. The same pledge sent several times counts once. A grant is kept if at least the amount
 was *paid*: a nation that could not pay has broken its pledge. A pledge not to attack is kept if no mil was sent.

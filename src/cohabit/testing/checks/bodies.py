@@ -14,7 +14,7 @@ LEFT: tuple[DepartMode, ...] = ("dormant", "suspend", "left")
 """The ways to leave a body that its agent can come back to."""
 NO_ITEM = "an item that does not exist"
 TAKEN = 3
-"""How many items of each portable kind a body is given and asked for."""
+"""The number of items of each portable kind that a body is given and asked for."""
 
 
 def check_bodies(trial: Trial) -> str:
@@ -113,7 +113,7 @@ def _check_equipment(world: EmbodiedWorld, seat: Seat) -> int:
 
 
 def _is_done(world: EmbodiedWorld, do: Callable[..., Outcome], seat: Seat, what: str) -> bool:
-    """Whether the body did that. If it is refused, nothing may have changed."""
+    """True if the body did that. If it is refused, nothing may have changed."""
     before = world.snapshot()
     try:
         do(seat, what)

@@ -19,13 +19,13 @@ from cohabit.world import overrides
 PROBES = 8
 """At how many steps of a play the worlds are compared."""
 DRAWS = 2
-"""How often they are redrawn for an eye at each of these steps."""
+"""The number of times that they are redrawn for an eye at each of these steps."""
 OWN_ATTEMPTS, OTHER_ATTEMPTS = 10, 6
-"""How many actions are tried at each of these steps: by the seat of the eye, and by the others."""
+"""The number of actions that are tried at each of these steps: by the seat of the eye, and by the others."""
 DRAW_EVERY = 3
 """Pictures and arrays are compared at every third of these steps."""
 CHOOSING, CHOICES = 2, 3
-"""How many of the other seats do different things at each of these steps, and how many."""
+"""The number of other seats that do different things at each of these steps, and of the things."""
 HIDES_STEPS = 20
 
 
@@ -52,7 +52,7 @@ def check_secrets(trial: Trial) -> str:
 
 
 def _hides(trial: Trial) -> bool:
-    """Whether some eye sees less than one that sees everything."""
+    """True if some eye sees less than one that sees everything."""
     play = Play(trial.source, trial.seeds[0], trial.config)
     for _ in range(min(trial.steps, HIDES_STEPS)):
         world = play.room.world
@@ -114,7 +114,7 @@ class _Probe:
             )
 
     def _check_playable(self, play: Play, twins: Twins) -> None:
-        """What is legal after resample() is accepted."""
+        """Check that an action that is legal after resample() is accepted."""
         member, room = twins.member(twins.other), twins.other
         seat = room.seat_of(member) if member is not None else None
         if member is None or seat is None or seat.id not in room.to_move():
@@ -168,7 +168,7 @@ class _Probe:
                     )
 
     def _is_secret(self, twins: Twins, room: Room, other: Room) -> bool:
-        """Whether the rooms differ, but only in what the eye does not see and resample() redraws."""
+        """True if the rooms differ, but only in what the eye does not see and resample() redraws."""
         if _difference(twins.glance(room), twins.glance(other)) or twins.everything(room) == twins.everything(other):
             return False
         for one in (room, other):

@@ -55,6 +55,6 @@ def remote_begins() -> None:
 
 
 def is_cancelled() -> bool:
-    """Whether the call that runs in this thread was cancelled."""
+    """True if the call that runs in this thread was cancelled."""
     current = CANCELLATION.get()
     return current is not None and current.cancelled

@@ -30,7 +30,7 @@ SUMMARY: Final = re.compile(
     r"^ (\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$", re.MULTILINE
 )
 DRY_RUN: Final = re.compile(r"^(?:add|remove) '(.*)'$", re.MULTILINE)
-"""What ``git add --dry-run`` prints for each changed file."""
+"""The line that ``git add --dry-run`` prints for each changed file."""
 CONFLICT_MARKERS: Final = re.compile(rb"^<{7} .*^>{7} ", re.MULTILINE | re.DOTALL)
 
 
@@ -95,7 +95,7 @@ def _add(ws: Workspace, *args: str) -> str:
 
 
 def _is_folder(ws: Workspace, path: str) -> bool:
-    """Whether this is a folder, without following links; raises BadArgs if there is a link on the path."""
+    """True if this is a folder, without following links; raises BadArgs if there is a link on the path."""
     *folders, name = path.split("/")
     try:
         with ws.tree.folder(folders) as fd:
@@ -228,7 +228,7 @@ def _version(ws: Workspace, path: str) -> tuple[int, ...]:
 
 
 def _anything_to_commit(ws: Workspace) -> bool:
-    """Whether something is staged, or a person began a merge that the next commit concludes."""
+    """True if something is staged, or a person began a merge that the next commit concludes."""
     against = refs.head(ws) or EMPTY_TREE
     options = ("--cached", "--ita-invisible-in-index", "--quiet")
     staged = ws.git.run("diff-index", *options, against, "--", ok=(0, 1)).code == 1

@@ -1,4 +1,4 @@
-"""What this program knows about a clone, as lines in files of ``.git/cohabit``.
+"""The facts that this program keeps about a clone, as lines in files of ``.git/cohabit``.
 
 Some facts took long to find out: an object of git never changes, so neither does a fact about its id. Others are what
 tools wrote and committed here. Several agents of a person may work in one clone, so what a tool wrote for one of them
@@ -44,7 +44,7 @@ def remember(ws: Clone, contents: Iterable[str]) -> None:
 
 
 def written(ws: Clone) -> Callable[[str], bool]:
-    """Whether a tool wrote this content in this clone."""
+    """Return a function that is True for contents that a tool wrote in this clone."""
     digests = known(ws, WRITTEN)
     return lambda content: _digest(content) in digests
 

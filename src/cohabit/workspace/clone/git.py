@@ -70,7 +70,7 @@ NETWORK_CONFIG: Final = CONFIG | {
 CHUNK_BYTES: Final = 65_536
 NO_LIMIT: Final = sys.maxsize
 MAX_OUTPUT: Final = 1_000
-"""How many characters of git's output an error quotes."""
+"""The number of characters of git's output that an error quotes."""
 KEPT_VARIABLES: Final = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SYSTEMROOT")
 """The environment variables that a local command keeps."""
 DISK_FULL: Final = ("no space left", "disk quota exceeded", "file too large")
@@ -94,7 +94,7 @@ class Result:
     out: bytes
     err: str
     truncated: bool = False
-    """Whether ``out`` ends at the size limit."""
+    """True if ``out`` ends at the size limit."""
 
     @property
     def text(self) -> str:
@@ -121,7 +121,7 @@ class Git:
         self.root = root
         self.lock_fd = lock_fd
         self.killed = False
-        """Whether a git was killed, and may have left locks."""
+        """True if a git was killed, and may have left locks."""
         self._environ = environ = os.environ if environ is None else environ
         fixed = _fixed_environment(root)
         local = {name: environ[name] for name in KEPT_VARIABLES if name in environ} | fixed
@@ -312,7 +312,7 @@ def failure(command: str, result: Result, root: Path, *, network: bool) -> Cohab
 
 
 def _is_locked(result: Result) -> bool:
-    """Whether git did nothing because another git holds a lock."""
+    """True if git did nothing because another git holds a lock."""
     low = result.err.lower()
     return ".lock" in low and "exists" in low
 

@@ -20,7 +20,7 @@ from cohabit.workspace.limits import CALL_LOCK_TIMEOUT
 BUSY, FREE = b"busy", b"free"
 COUNTER_BYTES: Final = 8
 RETAKE_TIMEOUT: Final = 600.0
-"""How long a call waits to have the clone again after it has released it: what it did meanwhile cannot be undone."""
+"""The time that a call waits to retake the clone after it has released it: its work in between cannot be undone."""
 
 
 class Lock:
@@ -35,7 +35,7 @@ class Lock:
         self._depth = 0
         self._owner: int | None = None
         self.taken_meanwhile = False
-        """Whether another call had the lock while this one had released it."""
+        """True if another call had the lock while this one had released it."""
         self.needs_recovery = False
         """Set by a holder whose git was killed: the next one recovers as if the holder had been killed too."""
 
@@ -44,12 +44,12 @@ class Lock:
 
     @property
     def mine(self) -> bool:
-        """Whether this thread holds it."""
+        """True if this thread holds it."""
         return self._owner == threading.get_ident()
 
     @property
     def outermost(self) -> bool:
-        """Whether the holder took the lock just once, so that nothing has been done under it yet."""
+        """True if the holder took the lock just once, so that nothing has been done under it yet."""
         return self._depth == 1
 
     @contextmanager
@@ -94,7 +94,7 @@ class Lock:
             self.taken_meanwhile = meanwhile or self._takes() != takes + 1
 
     def _takes(self) -> int:
-        """How often the lock was taken, by any process."""
+        """The number of times that the lock was taken, by any process."""
         return int.from_bytes(os.pread(self.fd, COUNTER_BYTES, len(BUSY)))
 
     def _take(self, timeout: float) -> None:

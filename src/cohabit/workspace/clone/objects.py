@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a plain file: not a link, a folder or a submodule."""
+        """True if it is a plain file: not a link, a folder or a submodule."""
         return self.mode.startswith("100")
 
 

@@ -1,4 +1,4 @@
-"""What a person does in a clone with plain git: commands that are unfinished, and merges that are running.
+"""Detects a person's own use of git in a clone: commands that are unfinished, and merges that are running.
 
 Before a merge, git saves uncommitted changes. If the merge fails, git resets the files and restores what it saved, so
 an entry that a tool wrote in between would be lost. A call therefore waits until no merge is running. Git has no
@@ -28,7 +28,7 @@ START_SECONDS: Final = 5.0
 LONGEST_MERGE: Final = 60.0
 """Seconds after which an ``index.lock`` is not taken for a running merge: git was killed and left it."""
 WAIT_SECONDS: Final = 10.0
-"""How long a call waits for a merge."""
+"""The time that a call waits for a merge."""
 
 
 def unfinished(root: Path) -> str | None:
@@ -51,7 +51,7 @@ def leave_mark(state_folder: Path) -> None:
 
 
 def merge_is_running(root: Path) -> bool:
-    """Whether a person's merge may be changing files now."""
+    """True if a person's merge may be changing files now."""
     folder = f"{root}/.git"
     began = max(_changed(f"{folder}/ORIG_HEAD"), _changed(f"{folder}/cohabit/{MERGE_MARK}"))
     locked = _changed(f"{folder}/index.lock")

@@ -16,7 +16,7 @@ CREDENTIALS: Final = re.compile(r"(?<=://)[^\s/]*@")
 
 
 def is_remote(url: str) -> bool:
-    """Whether ``url`` is an address or a path on this machine, and not something that starts a program."""
+    """True if ``url`` is an address or a path on this machine, and not something that starts a program."""
     if not url or len(url) > 2_000 or url.startswith("-") or "::" in url or not url.isprintable():
         return False
     if "://" in url:

@@ -73,7 +73,7 @@ def create(url: str) -> None:
 
 
 def is_nothing(url: str) -> bool:
-    """Whether ``url`` is a path of this machine that does not exist or is an empty folder."""
+    """True if ``url`` is a path of this machine that does not exist or is an empty folder."""
     path = local_path(url)
     return path is not None and (not os.path.lexists(path) or (path.is_dir() and not any(path.iterdir())))
 
@@ -91,7 +91,7 @@ def origin(workspace: Workspace) -> str:
 
 
 def same_remote(one: str, other: str) -> bool:
-    """Whether two addresses are the same except for credentials, a ``.git`` or a slash at the end."""
+    """True if two addresses are the same except for credentials, a ``.git`` or a slash at the end."""
     plain = [remotes.shown(url).removeprefix("file://").rstrip("/").removesuffix(".git") for url in (one, other)]
     return plain[0] == plain[1]
 

@@ -24,7 +24,7 @@ READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # opening a F
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 APPEND = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 DRAFTS = (".git", "cohabit")
-"""Where a file is written before it is moved to its place, so that no ``git add`` sees it incomplete."""
+"""The folder in which a file is written before it is moved to its place, so that no ``git add`` sees it incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ def pathspecs(paths: Sequence[str] | None) -> list[str]:
 
 
 def is_ordinary(path: str) -> bool:
-    """Whether a path has no control character, line break, lone surrogate or backslash."""
+    """True if a path has no control character, line break, lone surrogate or backslash."""
     if "\\" in path:
         return False
     return path.isprintable() or not any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in path)
 
 
 def is_git(name: str) -> bool:
-    """Whether some file system takes ``name`` for ``.git``: case, ignored code points, short names, streams."""
+    """True if some file system takes ``name`` for ``.git``: case, ignored code points, short names, streams."""
     if name.isascii() and name[:1] not in ".gG":
         return False  # nearly every name, and this runs for every file
     plain = "".join(c for c in unicodedata.normalize("NFKC", name) if not _is_ignored(c))
@@ -76,7 +76,7 @@ def is_git(name: str) -> bool:
 
 
 def _is_ignored(c: str) -> bool:
-    """Whether some file system ignores ``c`` in names: HFS+ ignores direction marks, ext4 all default-ignorables."""
+    """True if some file system ignores ``c`` in names: HFS+ ignores direction marks, ext4 all default-ignorables."""
     return unicodedata.category(c) in ("Cf", "Cc", "Mn", "Cn") or c in "\u115f\u1160"
 
 

@@ -1,4 +1,4 @@
-"""Which settings the configuration of a clone may have.
+"""The settings that the configuration of a clone may have.
 
 Many git settings name programs that git starts, and some move the work tree elsewhere. They cannot be switched off in
 general (``filter.ANY.clean``), so a clone with any setting that is not on the list below is refused. A clone that this
@@ -26,8 +26,8 @@ HARMLESS: Final = re.compile(
     r"|merge\.(cohabit\.name|conflictstyle)|rerere\.(enabled|autoupdate)|gc\.auto|maintenance\.(auto|strategy)"
     r"|lfs\.repositoryformatversion"
 )
-"""What ``git clone``, people, editors and forges write into a clone. The fixed configuration in ``git`` overrides those
-that would change the behaviour of our commands."""
+"""The settings that ``git clone``, people, editors and forges write into a clone. The fixed configuration in ``git``
+overrides those that would change the behaviour of our commands."""
 DRIVER_KEY: Final = "merge.cohabit.driver"
 """Our merge driver; see ``driver``."""
 REMOTE_NAME: Final = re.compile(r"\.|[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -32,7 +32,7 @@ def _common_start(one: str, other: str) -> int:
 
 
 def _last_block(text: str, end: int) -> int:
-    """Where the last block begins whose date is before ``end``; 0 if there is none."""
+    """The start of the last block whose date is before ``end``; 0 if there is none."""
     at = end - DATE_CHARS
     while at > 0 and (at := text.rfind("\n## ", 0, at + 3)) >= 0:  # finds it before ``at`` only
         if BLOCK_START.match(text, at + 1):
@@ -41,7 +41,7 @@ def _last_block(text: str, end: int) -> int:
 
 
 def _first_block(text: str, start: int) -> int:
-    """Where the first block after ``start`` begins, of which the line break before it is part of the common text; the
+    """The start of the first block after ``start``, of which the line break before it is part of the common text; the
     end of the text if there is none."""
     at = start
     while (at := text.find("\n## ", at)) >= 0:

@@ -26,14 +26,14 @@ def target(name: str | None) -> str:
 
 
 def is_addressed_to(target: str, agent: str) -> bool:
-    """Whether a target includes this agent. In Multisphere a target may name several agents, and an id may have
+    """True if a target includes this agent. In Multisphere a target may name several agents, and an id may have
     spaces."""
     words, whole = re.split(r"[\s,;]+", target), re.split(r"[,;]", target)
     return agent == target or agent in (name.strip().lstrip("@") for name in (*words, *whole))
 
 
 def is_for_agent_of(target: str, person: str) -> bool:
-    """Whether a target is an agent of the person whose own id is this one: ``ann-cli`` is the person of ``ann-cursor``.
+    """True if a target is an agent of the person whose own id is this one: ``ann-cli`` is the person of ``ann-cursor``.
     An agent is no person."""
     name, dash, client = person.rpartition("-")
     return (
@@ -44,7 +44,7 @@ def is_for_agent_of(target: str, person: str) -> bool:
 
 
 def _names_several(name: str) -> bool:
-    """Whether one of several words could be an id of its own: that agent would think that it is addressed too."""
+    """True if one of several words could be an id of its own: that agent would think that it is addressed too."""
     words = name.split()
     return len(words) > 1 and any(SLUG.fullmatch(word) for word in words)
 

@@ -40,7 +40,7 @@ ID: Final = re.compile(r"([A-Z][A-Z0-9]*)-([0-9]{1,18})")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Which agent works on an item. ``utc`` is "" if only the local time is known."""
+    """The agent that works on an item, and since when. ``utc`` is "" if only the local time is known."""
 
     at: str
     by: str
@@ -54,7 +54,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Closing(Claim):
-    """Which agent closed an item, and how. Without a time, a person ticked or moved it by hand."""
+    """The agent that closed an item, and the resolution. Without a time, a person ticked or moved it by hand."""
 
     resolution: str = ""
 
@@ -97,7 +97,7 @@ class Item:
 
     @property
     def is_for_anyone(self) -> bool:
-        """Whether any agent may take it; an item without a target is for anyone too."""
+        """True if any agent may take it; an item without a target is for anyone too."""
         return not self.target or self.is_for(ANYONE)
 
     @property
@@ -115,18 +115,18 @@ class Item:
 
     @property
     def name(self) -> tuple[str, ...]:
-        """What identifies an item without a unique id that was edited by hand. A number that was used again with
+        """The identity of an item without a unique id that was edited by hand. A number that was used again with
         another title is another item."""
         return self.id, self.title, self.added_at, self.added_by
 
     @property
     def origin(self) -> tuple[str, ...] | None:
-        """What stays if an item without a unique id gets one, and another number in the same merge; None if its id was
-        not made from a digest."""
+        """The part of the name that stays if an item without a unique id gets one, and another number in the same
+        merge; None if its id was not made from a digest."""
         return None if self.uid and len(self.uid) != DIGEST_CHARS else self.name[1:]
 
     def is_same(self, other: "Item") -> bool:
-        """Whether two items are one, which may have been edited by hand or got an id in between."""
+        """True if two items are one, which may have been edited by hand or got an id in between."""
         if self.uid and other.uid:
             return self.key == other.key
         known = self.name == other.name if not self.uid + other.uid else self.origin == other.origin is not None

@@ -62,7 +62,7 @@ class Todo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What one agent did. ``uid`` and ``utc`` are "" in entries of Multisphere."""
+    """A journal entry: the work of one agent. ``uid`` and ``utc`` are "" in entries of Multisphere."""
 
     at: str
     agent_id: str
@@ -177,7 +177,7 @@ class Block:
 
     @property
     def below(self) -> str:
-        """What people wrote below the entry."""
+        """The text that people wrote below the entry."""
         return self.text[len(self.own) :]
 
     @property

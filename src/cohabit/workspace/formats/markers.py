@@ -21,7 +21,7 @@ MARKER: Final = re.compile(r"^(?:<{7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
 STARTS: Final = {"<<<<<<<": "ours", "|||||||": "base", "=======": "theirs", ">>>>>>>": ""}
 """The side that begins after each marker; "" is text of all sides."""
 NEXT: Final = {"": ("ours",), "ours": ("base", "theirs"), "base": ("theirs",), "theirs": ("",)}
-"""Which side may follow which."""
+"""The sides that may follow each side."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""What was derived from a text a moment ago, kept so that the same text is not read or parsed again.
+"""A cache of values derived from recent texts, so that the same text is not read or parsed again.
 
 The key is the text itself, or the id that git derives from it, so a value is never out of date and never that of
 another clone. The size is bounded: when the newer half is full, the older half is dropped.

@@ -112,7 +112,7 @@ def without_blank_ends(lines: list[str]) -> list[str]:
 
 
 def line_ending(text: str) -> str:
-    """How this file ends its lines; the first line decides."""
+    """The line ending of this file; the first line decides."""
     return "\r\n" if text.partition("\n")[0].endswith("\r") and "\n" in text else "\n"
 
 

@@ -29,7 +29,7 @@ BATCH_VERSION: Final = "2025-03-26"
 """The only version with batches."""
 META: Final = "io.modelcontextprotocol/"
 LIST_TTL_MS: Final = 3_600_000
-"""How long a client may cache a list: the tools of a profile change only with the program."""
+"""The time that a client may cache a list: the tools of a profile change only with the program."""
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -97,7 +97,7 @@ class Protocol:
                 raise Refused(METHOD_NOT_FOUND, f"there is no method {method[:80]!r}")
 
     def _is_stateless(self, method: str, params: Wire) -> bool:
-        """Whether the request uses the protocol without handshake; raises Refused if its ``_meta`` is invalid."""
+        """True if the request uses the protocol without handshake; raises Refused if its ``_meta`` is invalid."""
         meta = params.get("_meta")
         if method == "initialize" or not isinstance(meta, dict) or f"{META}protocolVersion" not in meta:
             return False

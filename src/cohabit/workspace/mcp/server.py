@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 MAX_MESSAGE_BYTES: Final = 2 * MAX_WRITE_BYTES + 1024 * 1024
 """The largest write, as base64 or as text with escapes, and room for the rest."""
 OVERTAKE_SECONDS: Final = 0.5
-"""How long calls stay in order behind one that uses the remote. A remote that answers usually does so earlier."""
+"""The time that calls stay in order behind one that uses the remote. A remote that answers usually does so earlier."""
 STOP_SECONDS: Final = 2.0
-"""How long the running call may use the remote after a signal."""
+"""The time that the running call may use the remote after a signal."""
 SWITCH: Final = "workspace_switch"
 CHUNK_BYTES: Final = 64 * 1024
 Key = tuple[type, Any]
@@ -377,7 +377,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _needs_no_answer(message: Any) -> bool:
-    """Whether this is a notification or an answer."""
+    """True if this is a notification or an answer."""
     return isinstance(message, dict) and (
         ("id" not in message and isinstance(message.get("method"), str))
         or ("method" not in message and ("result" in message or "error" in message))

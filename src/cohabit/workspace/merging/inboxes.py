@@ -24,7 +24,7 @@ SECTIONS = ("Open", "Closed")
 
 @dataclass(slots=True)
 class Findings:
-    """What a merge reports."""
+    """The report of a merge."""
 
     conflicts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

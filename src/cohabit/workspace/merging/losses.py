@@ -53,14 +53,14 @@ class Loss:
 
 
 def losses(before: Mapping[str, Sequence[str]], after: Mapping[str, str]) -> list[Loss]:
-    """What ``after``, the texts of protocol files, has lost. ``before`` are earlier versions by path, oldest first."""
+    """The losses in ``after``, the texts of protocol files. ``before`` are earlier versions by path, oldest first."""
     journals = [version for path, versions in before.items() if JOURNAL_PATH.fullmatch(path) for version in versions]
     now = [text for path, text in after.items() if JOURNAL_PATH.fullmatch(path)]
     return [*_lost_entries(journals, now), *_lost_items(before.get(INBOX, ()), after.get(INBOX, ""))]
 
 
 def missing_entries(before: str, after: str) -> bool:
-    """Whether a journal has fewer entries than before, so that the archive has to be looked at."""
+    """True if a journal has fewer entries than before, so that the archive has to be looked at."""
     return not (_pieces([before]) <= _pieces([after]) or entry_keys(JOURNAL, before) <= entry_keys(JOURNAL, after))
 
 
@@ -126,7 +126,7 @@ def _lost_items(before: Iterable[str], after: str) -> Iterator[Loss]:
 
 # -- changes that lose nothing --------------------------------------------------------------------
 def keeps(path: str, before: str, after: str) -> bool:
-    """Whether ``after`` has every entry or item of ``before`` as it was first published.
+    """True if ``after`` has every entry or item of ``before`` as it was first published.
 
     It is asked about every change, and nearly all add an entry, close an item or claim it: for those it is quick.
     """

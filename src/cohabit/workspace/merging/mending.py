@@ -19,13 +19,13 @@ from cohabit.workspace.merging.merge import JOURNAL_PATH, Merged, check_size, me
 
 
 def repairable(path: str, text: str) -> list[str]:
-    """What a repair of a protocol file would try to change, in words."""
+    """The changes that a repair of a protocol file would try to make, in words."""
     shared = _shared_numbers(text) if path == INBOX and not first_marker(text) else []
     return [*damage(path, text), *(f"two items have the id {id_}" for id_ in shared)]
 
 
 def damage(path: str, text: str) -> Iterator[str]:
-    """What is damaged in a protocol file, in words. (``health`` lists numbers of two items for itself.)"""
+    """The damage in a protocol file, in words. (``health`` lists numbers of two items for itself.)"""
     if line := first_marker(text):
         yield f"git conflict markers, the first on line {line}"
     elif path == INBOX:

@@ -32,7 +32,7 @@ NO_IDS: Final = MappingProxyType[str, str]({})
 
 
 def is_protocol(path: str) -> bool:
-    """Whether this is a protocol file, which is merged by entry."""
+    """True if this is a protocol file, which is merged by entry."""
     return path == INBOX or JOURNAL_PATH.fullmatch(path) is not None or POINTER_PATH.fullmatch(path) is not None
 
 

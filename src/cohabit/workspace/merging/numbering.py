@@ -135,7 +135,7 @@ def _texts(side: Side, key: str) -> list[tuple[str, str]]:
 
 # -- text that mentions items ---------------------------------------------------------------------
 def mentions(text: str, renumbered: Sequence[Renumbered]) -> bool:
-    """Whether a text mentions one of the items by its old id."""
+    """True if a text mentions one of the items by its old id."""
     return not {each.old for each in renumbered}.isdisjoint(MENTION.findall(text))
 
 

@@ -1,4 +1,4 @@
-"""Which changes of a protocol file an agent may make: it adds entries of its own, and leaves those of others alone.
+"""The changes of a protocol file that an agent may make: it adds its own entries, and leaves those of others alone.
 
 The rule is checked where an agent gives a whole text (``write``, ``resolve``) or a file that another program may have
 written (``add``). An entry that is published never changes, not even by its own author. Text outside of entries may
@@ -93,7 +93,7 @@ def _journal_changes(
 
 
 def _adds_known_entries(before: str, after: str, known: Known) -> bool:
-    """Whether the change only adds entries that the tools wrote, as nearly every change does. That is found out without
+    """True if the change only adds entries that the tools wrote, as nearly every change does. That is found out without
     looking at the other entries."""
     old, new = ({block.own_content for block in Journal.parse(text).blocks} for text in changed_part(before, after))
     return old <= new and all(known(content) for content in new - old)
@@ -144,7 +144,7 @@ def _changed_item(was: Item, item: Item, who: Identity) -> Iterator[str]:
 
 
 def original(item: Item) -> tuple[str, ...]:
-    """What never changes once an item is published."""
+    """The fields that never change once an item is published."""
     return item.id, item.target, item.title, item.body, item.added_at, item.added_by, item.added_utc
 
 
@@ -166,5 +166,5 @@ def _pointer_changes(path: str, before: str | None, after: str | None, who: Iden
 
 
 def pointer_content(path: str, text: str) -> str:
-    """What ``known`` is asked about a pointer: with its path, because the same text elsewhere is another statement."""
+    """The text that ``known`` is asked about for a pointer: with its path, as it means something else elsewhere."""
     return without_trailing_blanks(f"{path}\n{text}")

@@ -15,7 +15,7 @@ from cohabit.workspace.formats.text import with_blank_line, without_trailing_bla
 from cohabit.workspace.merging.numbering import Renumbered
 
 Prefer = Literal["ours", "theirs"] | None
-"""Which side wins a conflict; None keeps both."""
+"""The side that wins a conflict; None keeps both."""
 T = TypeVar("T")
 
 
@@ -38,11 +38,12 @@ class Keyed(Protocol):
     def uid(self) -> str: ...
     @property
     def name(self) -> Hashable:
-        """What a person who edits it leaves as it is."""
+        """The identity that a person's edit leaves as it is."""
 
     @property
     def origin(self) -> Hashable:
-        """What stays if it gets a unique id and another number; None if its id is not made from a digest."""
+        """The part of the name that stays if it gets a unique id and another number; None if its id is not from a
+        digest."""
 
 
 K = TypeVar("K", bound=Keyed)

@@ -26,7 +26,7 @@ COWORK_FOLDERS: Final = ("claude-hostloop-plugins", "local-agent-mode-sessions")
 """Folders that only Cowork has. Its engine calls itself Claude Code in the handshake."""
 COWORK_VARIABLES: Final = ("CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_PROJECT_DIR")
 UNKNOWN: Final = "your identity is not set"
-"""How the message begins if there is no identity."""
+"""The beginning of the message if there is no identity."""
 
 
 @dataclass(frozen=True, slots=True)

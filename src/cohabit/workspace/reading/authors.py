@@ -1,4 +1,4 @@
-"""Whether the entries and items of a board were committed by the agents that they name.
+"""Checks that the entries and items of a board were committed by the agents that they name.
 
 Every line of an entry must come from a commit of its agent, so an entry that somebody else wrote or edited is found. An
 item has lines of several agents: of the one that added it, claimed it, closed it. What is not committed yet is neither
@@ -27,7 +27,7 @@ Expected = dict[int, frozenset[str]]
 
 
 class Claim(NamedTuple):
-    """What an entry or an item claims: the agents of its lines, those of its blank lines, and its text."""
+    """The claim of an entry or an item: the agents of its lines, those of its blank lines, and its text."""
 
     filled: Expected
     blank: Expected

@@ -1,4 +1,4 @@
-"""Which commit each line of a protocol file comes from.
+"""Finds the commit that each line of a protocol file comes from.
 
 Git finds that out by comparing a file with its parents, version by version, which takes seconds in a large file with a
 long history. So what it found is kept in ``.git/cohabit``, for the commit that was current then. Later only the commits
@@ -119,7 +119,7 @@ def _size(ws: Clone, path: str) -> int:
 
 
 def _is_committed(ws: Clone, path: str, head: str) -> bool:
-    """Whether the file is exactly as in the last commit, so that its line numbers are those of the commit."""
+    """True if the file is exactly as in the last commit, so that its line numbers are those of the commit."""
     name = f"{head}:{path}"
     sha = ws.git.run("rev-parse", "--verify", "--quiet", "--end-of-options", name, ok=(0, 1, 128)).line
     return sha == objects.sha_of("blob", ws.tree.read(path))

@@ -1,4 +1,4 @@
-"""What changed: the lists of ``status`` and the text of ``diff``."""
+"""The changes in a workspace: the lists of ``status`` and the text of ``diff``."""
 
 from collections.abc import Iterator
 from typing import Annotated, Final

@@ -26,7 +26,7 @@ MAX_EXAMINED: Final = 100
 
 
 def damaged(ws: Clone) -> Iterator[Answer]:
-    """What is damaged in the files of the clone, and in its merge driver."""
+    """The damage in the files of the clone, and in its merge driver."""
     for path in _protocol_files(ws):
         for what in damage(path, ws.tree.text(path) or ""):
             yield {"path": path, "what": f"{what}; repair may fix it"}

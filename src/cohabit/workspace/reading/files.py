@@ -74,7 +74,7 @@ def _character_start(found: bytes, at: int) -> int:
 
 
 def _is_continuation(found: bytes, at: int) -> bool:
-    """Whether the byte continues a character of UTF-8 that began before it."""
+    """True if the byte continues a character of UTF-8 that began before it."""
     return at < len(found) and found[at] & 0b1100_0000 == 0b1000_0000
 
 

@@ -1,4 +1,4 @@
-"""Whether the agents of a workspace follow its protocol, as far as history and files show."""
+"""Checks if the agents of a workspace follow its protocol, as far as history and files show."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ MAX_SCANNED: Final = 500
 MAX_FINDINGS: Final = 100
 """Of each kind."""
 SESSION: Final = timedelta(hours=12)
-"""How long after a commit the journal entry that covers it may be written."""
+"""The time after a commit within which the journal entry that covers it may be written."""
 BOARD: Final = (JOURNAL, INBOX)
 
 

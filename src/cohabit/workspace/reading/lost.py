@@ -38,8 +38,8 @@ class FileChange(NamedTuple):
 
 
 def lost(ws: Clone, since: str | None = None, head: str | None = None) -> list[Loss]:
-    """What a commit, the last one, has lost of earlier ones. Both parents of a merge count: a merge may have kept only
-    one."""
+    """The losses of a commit, the last one, against earlier ones. Both parents of a merge count: a merge may have kept
+    only one."""
     head = head or refs.head(ws)
     if head is None:
         return []
@@ -102,7 +102,7 @@ def _removing(ws: Clone, changes: Sequence[FileChange]) -> list[FileChange]:
 
 
 def lost_between(ws: Clone, before: dict[str, str], after: dict[str, str], head: str) -> list[Loss]:
-    """What journal and inbox of the commit ``head`` have lost of earlier texts."""
+    """The losses of journal and inbox of the commit ``head`` against earlier texts."""
     before = {path: text for path, text in before.items() if not keeps(path, text, after.get(path, ""))}
     if not before:
         return []

@@ -1,4 +1,4 @@
-"""What happened since an agent was last here, in about a page.
+"""The news since an agent's last visit, in about a page.
 
 Own commits are counted but not listed. Merges and commits that only move pointers are not news. Commits that were
 fetched but not merged yet are listed separately. The pointer moves only if there was news, so a visit without news
@@ -96,7 +96,7 @@ class Span:
     """A sha; or ``@`` and seconds, if only the time of the last visit is known; or "" for all of history."""
     head: str
     skip: int = 0
-    """How many of the newest ones were already listed."""
+    """The number of the newest ones that were already listed."""
 
     @classmethod
     def parse(cls, cursor: str) -> "Span":
@@ -237,7 +237,7 @@ def _signature(commit: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_own(identity: Identity, signing: Signing, signatures: dict[str, dict[str, Any]], commit: Commit) -> bool:
-    """Whether this agent made the commit. If the signature does not confirm it, it is another agent's."""
+    """True if this agent made the commit. If the signature does not confirm it, it is another agent's."""
     verified = signatures.get(commit.sha, {}).get("verified", True)
     signed = verified is True or (verified is None and signing.key is None)
     return commit.agent_id == identity.agent_id and commit.fields["author_email"] == identity.agent_email and signed

@@ -95,7 +95,7 @@ def _matches(output: bytes, wanted: bytes) -> Iterator[Match]:
 
 
 def is_readable(path: str) -> bool:
-    """Whether the tool ``read`` accepts this path, so that every match can be read."""
+    """True if the tool ``read`` accepts this path, so that every match can be read."""
     if len(path) <= MAX_PATH_CHARS and SIMPLE_PATH.fullmatch(path):
         return True
     try:

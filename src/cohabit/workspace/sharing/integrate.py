@@ -61,7 +61,7 @@ class Integration:
 
 
 def ahead_behind(ws: Workspace, ours: str | None, theirs: str | None) -> tuple[int, int]:
-    """How many commits only we have, and how many only they have."""
+    """The number of commits that only we have, and of those that only they have."""
     if ours == theirs:
         return 0, 0
     if ours is None or theirs is None:
@@ -137,7 +137,7 @@ class _Merger:
         self.yours = changes(self.ws, base, self.theirs)
 
     def _is_merged_by_entry(self, path: str) -> bool:
-        """Whether this is a protocol file that both sides changed, and a plain file on both."""
+        """True if this is a protocol file that both sides changed, and a plain file on both."""
         if path not in self.yours or not merge.is_protocol(path):
             return False
         mine, yours = self.mine[path], self.yours[path]

@@ -49,7 +49,7 @@ class Move:
     blocking: tuple[str, ...] = ()
     """Uncommitted files that would be lost. With any of these, the move is not possible."""
     hidden: bool = False
-    """Whether some of those are marked so that git does not look at them."""
+    """True if some of those are marked so that git does not look at them."""
     renumbered: tuple[Renumbered, ...] = ()
     """Uncommitted items that got a new number."""
     notes: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ class _Planner:
             self.notes.append(lfs.note(new))
 
     def _is_affected(self, path: str, change: Change) -> bool:
-        """Whether the change meets uncommitted work that may be carried along. A file in the way of a new folder, or
+        """True if the change meets uncommitted work that may be carried along. A file in the way of a new folder, or
         the reverse, blocks at once."""
         found = self.dirty.get(path)
         if found is not None:
@@ -260,8 +260,8 @@ def _carried(ws: Clone, path: str, here: str, after: str, staged: str | None) ->
 
 
 def _blocking_path(ws: Clone, path: str, coming: Mapping[str, Change]) -> str | None:
-    """What exists where a new file would go and is not removed by the move: the path itself, a file above it, or a
-    file below it."""
+    """The path that is in the way of a new file and not removed by the move: the path itself, a file above it, or a
+    file below it. None if there is none."""
     names = path.split("/")
     for i in range(1, len(names) + 1):
         part = "/".join(names[:i])
@@ -287,7 +287,7 @@ def _remaining_below(ws: Clone, folder: str, coming: Mapping[str, Change]) -> st
 
 
 def _has_content(ws: Clone, path: str, entry: Entry) -> bool:
-    """Whether the file has exactly the content of the entry."""
+    """True if the file has exactly the content of the entry."""
     try:
         return entry.is_file and objects.sha_of("blob", ws.tree.read(path)) == entry.sha
     except (BadArgs, OSError):

@@ -207,7 +207,7 @@ class _Push:
         return {"ok": True, "pushed": [_row(self.ws, already=not ahead)]} | report
 
     def _was_accepted_before(self) -> bool:
-        """Whether the remote had accepted an earlier attempt that it did not answer."""
+        """True if the remote had accepted an earlier attempt that it did not answer."""
         return self.ours is not None and integrate.ahead_behind(self.ws, self.ours, self.known)[0] > 0
 
     def _update(self, commit: str) -> Answer:

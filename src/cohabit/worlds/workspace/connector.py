@@ -42,7 +42,7 @@ MAX_RUNNING: Final = 4
 TIMEOUT_MS: Final = 10 * 60_000
 """Longer than any git command may take; a sync has several of them."""
 POLL_MS, POLL_NETWORK_MS = 5_000, 30_000
-"""How often the shared repository is polled: one on this machine, and one elsewhere."""
+"""The intervals at which the shared repository is polled: one on this machine, and one elsewhere."""
 CLOSING_S: Final = 5.0
 NAME_THE_REMOTE: Final = ("fetch", "pull", "push", "sync", "claim", "release")
 """Tools whose answers may name the shared repository."""
@@ -225,7 +225,7 @@ class WorkspaceConnector:
         return opened
 
     def _made_by(self, sha: str, agent: str) -> bool:
-        """Whether a commit in the name of an agent can be one of that agent: a member commits in its own clone only."""
+        """True if a commit in the name of an agent can be one of that agent: a member commits in its own clone only."""
         clone = self._clones / agent
         return not is_slug(agent) or not clone.exists() or sha in facts.commits_made(clone)
 

@@ -169,7 +169,7 @@ OWN_WORDS = frozenset(
     }
 )  # fmt: skip
 OWN_PATHS = (("write", "path"), ("rename", "to"))
-"""What others read of a member who writes: arguments, and names of new files."""
+"""The texts of a member who writes that others read: arguments, and names of new files."""
 
 
 def _as_action(name: str, tool: Tool) -> ActionSpec:
@@ -247,7 +247,7 @@ def _one_line(text: str) -> str:
 
 
 def _shortened(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """What the record keeps of an answer: all of a short one, the short parts of a long one."""
+    """The part of an answer that the record keeps: all of a short one, the short parts of a long one."""
     if len(msgspec.json.encode(answer)) <= MAX_RECORDED_ANSWER:
         return dict(answer)
     plain = {k: v for k, v in answer.items() if isinstance(v, bool | int | float | None) or len(str(v)) <= 100}
