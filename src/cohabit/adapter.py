@@ -68,7 +68,7 @@ class GameAdapter(Protocol):
 
 
 def is_adapter(value: Any) -> bool:
-    """Whether this is a class with the members of ``GameAdapter``, derived from it or not."""
+    """True if this is a class with the members of ``GameAdapter``, derived from it or not."""
     return (
         isinstance(value, type)
         and not issubclass(value, World)
@@ -122,7 +122,7 @@ def _init_like(adapter: type) -> Callable[..., None]:
 
 
 def _is_generic(cls: type) -> bool:
-    """Whether the constructor of this class says nothing about the adapter."""
+    """True if the constructor of this class says nothing about the adapter."""
     # Python puts the constructor of a protocol into a class that has none of its own.
     replaced = getattr(vars(cls).get("__init__"), "__module__", "") == "typing"
     return cls is object or cls is Protocol or getattr(cls, "_is_protocol", False) or replaced

@@ -71,10 +71,10 @@ class EmbodiedWorld(World):
     travel: ClassVar[Travel] = Travel()
     avatars_per_agent: ClassVar[int] = 3
     respawns: bool = True
-    """Whether the dead can come back. With it, an agent whose body is dead and has ``respawn_options`` gets no new one
+    """True if the dead can come back. With it, an agent whose body is dead and has ``respawn_options`` gets no new one
     until it has come back by one of them. Without it every agent has one body in a game, however it comes."""
     turning_takes_time: ClassVar[bool] = False
-    """Whether turning the body is up to the actions of the world. Then nobody turns it with the command `look`."""
+    """True if turning the body is up to the actions of the world. Then nobody turns it with the command `look`."""
     stances: ClassVar[tuple[Stance, ...]] = ()
     """The stances that a body can take at will. Without any, rooms do not have the command `stance`."""
 
@@ -95,7 +95,7 @@ class EmbodiedWorld(World):
         raise NotImplementedError
 
     def is_alive(self, seat: SeatId) -> bool:
-        """Whether the body of this seat lives. Asked after every entry, so it should be quick."""
+        """True if the body of this seat lives. Asked after every entry, so it should be quick."""
         return self.body(seat).death is None
 
     def respawn(self, seat: Seat, option: str) -> Outcome:
@@ -154,5 +154,5 @@ class EmbodiedWorld(World):
 
 
 def writes(world: type[World], method: str) -> bool:
-    """Whether this is a world with bodies that has written an optional method itself."""
+    """True if this is a world with bodies that has written an optional method itself."""
     return issubclass(world, EmbodiedWorld) and getattr(world, method) is not getattr(EmbodiedWorld, method)

@@ -38,7 +38,7 @@ class Client(Protocol):
 
     @property
     def ended(self) -> bool:
-        """Whether the connection has ended. If so, every call is refused."""
+        """True if the connection has ended. If so, every call is refused."""
 
     async def call(
         self, command: str, args: Mapping[str, Any] | None = None, *, room: str | None = None, key: str | None = None

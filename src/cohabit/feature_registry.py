@@ -98,7 +98,7 @@ def _feature_class(source: str) -> type:
 
 @cache
 def _can_import(target: str) -> bool:
-    """Whether a feature, and every other one that it builds on, is installed."""
+    """True if a feature, and every other one that it builds on, is installed."""
     try:
         return registry.imported(target) is not None
     except ModuleNotFoundError as missing:

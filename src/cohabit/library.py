@@ -35,7 +35,7 @@ class GameName(NamedTuple):
 
     @property
     def is_code(self) -> bool:
-        """Whether it names something of the user's own: a module and what makes an environment in it, or a file."""
+        """True if it names something of the user's own: a module and what makes an environment in it, or a file."""
         return ":" in self.game or _STORY.search(self.game) is not None
 
     @property

@@ -159,7 +159,7 @@ def _scripted(name: str) -> Callable[..., Any] | None:
 
 
 def knows_brain(brain: Brain) -> bool:
-    """Whether there is such a brain. A file must exist; a model is not asked for, nor a program started."""
+    """True if there is such a brain. A file must exist; a model is not asked for, nor a program started."""
     if brain.is_file:
         try:
             return Path(brain.kind).is_file()
@@ -184,12 +184,12 @@ def check_plays(name: str, world: str) -> None:
 
 
 def is_script(brain: Brain) -> bool:
-    """Whether it is a built-in script."""
+    """True if it is a built-in script."""
     return brain.kind in BRAINS and not brain.is_code_or_network
 
 
 def is_foreign(brain: Brain) -> bool:
-    """Whether it is code that is not part of Cohabit: in a file, a program, or in an installed package."""
+    """True if it is code that is not part of Cohabit: in a file, a program, or in an installed package."""
     ours = (*BRAINS, *BACKENDS, *AT_A_TERMINAL)
     return brain.is_code or (brain.kind not in ours and not brain.target and brain.kind in installed_brains())
 
@@ -200,7 +200,7 @@ def installed_brains() -> dict[str, str]:
 
 
 def installed(group: str) -> dict[str, str]:
-    """What installed packages declare in a group of entry points: name to ``module:attribute``."""
+    """The declarations of installed packages in a group of entry points: name to ``module:attribute``."""
     return dict(_entry_points(group, tuple(sys.path)))
 
 
@@ -319,7 +319,7 @@ def listed_games(library: str) -> dict[str, Listed]:
 
 
 def is_listed(source: str) -> bool:
-    """Whether anybody who may create rooms may open this world by its name: a known one, or a game that a library
+    """True if anybody who may create rooms may open this world by its name: a known one, or a game that a library
     lists, as it is. Parameters can make a game as large as one likes, so they are for the operator."""
     game = parse_name(source, installed_libraries())
     return source in (known_worlds() if game is None else listed_games(game.library))
@@ -332,22 +332,22 @@ def _world_of(target: str, source: str) -> type[World]:
 
 
 def is_ours(source: str) -> bool:
-    """Whether a world is part of Cohabit."""
+    """True if a world is part of Cohabit."""
     return source in BUILT_IN or source in UNLISTED
 
 
 def is_file_source(source: str) -> bool:
-    """Whether a world comes from a file, not from its name."""
+    """True if a world comes from a file, not from its name."""
     return source.endswith(".py") or ".py:" in source
 
 
 def is_library_source(source: str) -> bool:
-    """Whether a source is the name of a game of a library."""
+    """True if a source is the name of a game of a library."""
     return parse_name(source, LIBRARIES) is not None
 
 
 def is_code_source(source: str) -> bool:
-    """Whether a source names code of the user's own: a file, or an environment that a module makes."""
+    """True if a source names code of the user's own: a file, or an environment that a module makes."""
     game = parse_name(source, LIBRARIES)
     return is_file_source(source) if game is None else game.is_code
 
@@ -372,7 +372,7 @@ def world_place(source: str) -> Path:
 
 
 def trusted_source(recorded: str, named: Iterable[str] = (), how: str = "--world FILE") -> str:
-    """Where to load the world that a record or a design names, if that may be done.
+    """The source of the world that a record or a design names, if it may be loaded.
 
     A record can come from anybody, and a file is code: one is loaded only if the user has named it. ``named`` are those
     files; one with the recorded file name is taken in place of the recorded path. ``how`` the user names one.

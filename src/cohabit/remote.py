@@ -60,15 +60,15 @@ class RemoteWorld(World):
     connector: ClassVar[str] = ""
     """The name of the registered connector; empty: set with House.connect_room."""
     separate: ClassVar[bool] = False
-    """Whether members have separate workspaces, so each may have one pending action."""
+    """True if members have separate workspaces, so each may have one pending action."""
     refresh_after: ClassVar[tuple[str, ...]] = ()
     """Actions after which the world is polled immediately."""
     refresh_for_members: ClassVar[bool] = False
-    """Whether the world is polled when members come, go or change seats."""
+    """True if the world is polled when members come, go or change seats."""
     is_of_house: ClassVar[bool] = False
-    """Whether its remote side is other rooms of the same house, which then run in the same process."""
+    """True if its remote side is other rooms of the same house, which then run in the same process."""
     how_to_connect: ClassVar[str] = "start its room together with its connector"
-    """What to do if a room of this world has no connector."""
+    """The advice if a room of this world has no connector."""
 
     about: dict[str, str]  # versions, as reported by the remote side
     reachable: bool
@@ -78,7 +78,7 @@ class RemoteWorld(World):
         raise GameRejected(NO_SAVES)
 
     def load(self, data: bytes) -> None:
-        """What is known here follows from the record of the remote side: nobody may set it to something else."""
+        """Refuse a save: the state here follows from the record of the remote side, and nobody may set it otherwise."""
         raise GameRejected(NO_SAVES)
 
     def sending(self, sent: Sent) -> None:

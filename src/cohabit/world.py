@@ -65,9 +65,9 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """True: what a seed deals becomes known. So `reset` without a seed takes a new one, and in a sealed room a save is
     loaded only if the game was not played on after it."""
     show_legal: bool = True
-    """Whether the text of a view lists what ``legal`` gives."""
+    """True if the text of a view lists what ``legal`` gives."""
     tell_rewards: bool = True
-    """Whether players are told what ``returns`` gives. False: other numbers tell them more."""
+    """True if players are told what ``returns`` gives. False: other numbers tell them more."""
     quick: bool = False
     """True: every call except ``picture`` takes well under a millisecond. A world that is part of Cohabit or in the
     setting ``trusted_worlds`` then runs on the event loop; if it is slow several times, it runs on a thread for a
@@ -92,12 +92,12 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise ValueError(f"front_end is the name of an .html file beside the world, not {self.front_end!r}")
 
     def hides(self, partial_intel: bool) -> bool:
-        """Whether seats see different things, in a room with this setting of fog."""
+        """True if seats see different things, in a room with this setting of fog."""
         return not self.open_information and (partial_intel or not self.fog)
 
     @property
     def has_front_end(self) -> bool:
-        """Whether a document shows it to people: its own, or the generic one, for every world that is played."""
+        """True if a document shows it to people: its own, or the generic one, for every world that is played."""
         return bool(self.front_end) or (self.front_end is not None and self.seat_range[1] > 0)
 
     @property
@@ -211,7 +211,7 @@ class World:
         return None
 
     def is_over(self) -> bool:
-        """Whether the game is over. Override it if ``to_move`` can be empty during a game."""
+        """True if the game is over. Override it if ``to_move`` can be empty during a game."""
         return not self.to_move()
 
     def hand_number(self) -> int:
@@ -327,7 +327,7 @@ class World:
 
 
 def overrides(world: World, method: str) -> bool:
-    """Whether this world defines the method itself."""
+    """True if this world defines the method itself."""
     return method in overridden(type(world))
 
 

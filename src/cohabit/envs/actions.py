@@ -26,14 +26,14 @@ from cohabit.world import World
 MAX_NUMBERED = 4096
 """A world with more different actions than this takes them as JSON."""
 MAX_TEXT = 1 << 15
-"""How many characters an action may have as JSON, and an observation as text."""
+"""The number of characters that an action may have as JSON, and an observation as text."""
 NO_ACTION = "no action was given, and the game waits for one"
 FORMAT = '{"action": name, "params": {…}}'
 
 Values = Mapping[str, Sequence[Any]]
 """The values that each parameter of an action can have."""
 Given = Action | AskerError | None
-"""What a player gave: an action, nothing, or something that is no action."""
+"""The input of a player: an action, nothing, or something that is no action."""
 
 
 class NumberedActions:
@@ -98,7 +98,7 @@ _KEYS = {"action", "params"}
 
 
 def actions_of(world: World) -> NumberedActions | WrittenActions:
-    """How the actions of a world are given. It need not have been reset."""
+    """The form in which the actions of a world are given. It need not have been reset."""
     player = Member("player", role="player")
     commands = [c for c in command_table(world) if c.is_action and by_grant(player, c)]
     listed = world.numbered() or _numbered(commands)

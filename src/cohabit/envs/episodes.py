@@ -41,7 +41,7 @@ MAX_WAIT = 10_000
 
 
 class Setup(Struct, frozen=True):
-    """What the episodes have in common. ``players``: on each seat the name of a brain; None: a learner."""
+    """The common setup of the episodes. ``players``: on each seat the name of a brain; None: a learner."""
 
     world: str
     players: list[str | None]
@@ -70,7 +70,7 @@ class Learner:
         self.earned = 0.0  # by its own actions
 
     def expect(self, given: Given) -> None:
-        """What the next step has to do."""
+        """Set the action for the next step."""
         self.given, self.refusal, self.played, self.message, self.last = given, None, None, "", None
 
     def decide(self, observation: Observation) -> Action | None:
@@ -81,7 +81,7 @@ class Learner:
         return given
 
     def heard(self, decision: PlayerDecision) -> None:
-        """What the game has made of it."""
+        """Note the result of a decision in the game."""
         if decision.action is not None:
             self.played = decision.action
             self.earned += decision.reward
@@ -266,11 +266,11 @@ class Episodes:
         return self.room.state.members[self._handles[i]]
 
     def is_to_move(self, i: int) -> bool:
-        """Whether the game takes an action of this player now."""
+        """True if the game takes an action of this player now."""
         return not self.room.is_over() and self.member(i).seat in self.room.to_move()
 
     def has_ended(self, i: int) -> bool:
-        """Whether the game is over, this player's seat is gone, or the standings say that it is not alive."""
+        """True if the game is over, this player's seat is gone, or the standings say that it is not alive."""
         if self.room.is_over() or self.has_no_seat(i):
             return True
         standing = self.standing(i)
@@ -289,7 +289,7 @@ class Episodes:
         return self._standings[1].get(self.member(i).seat or self._seats.get(i, ""))
 
     def is_truncated(self) -> bool:
-        """Whether the game was stopped before its end: at the limit of steps, or because it cannot go on."""
+        """True if the game was stopped before its end: at the limit of steps, or because it cannot go on."""
         at_limit = 0 < self.setup.max_steps <= self.steps
         return (at_limit or self._stuck) and not self.room.is_over()
 
@@ -301,7 +301,7 @@ class Episodes:
         return found
 
     def reward(self, i: int) -> float:
-        """What a learner gained since this was last asked."""
+        """The gain of a learner since the last call."""
         total = self.room.state.returns.get(self._seats[i], 0.0) if self._has_returns else self.learners[i].earned
         gained, self._paid[i] = total - self._paid[i], total
         return gained

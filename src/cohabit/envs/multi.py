@@ -61,7 +61,7 @@ class Seats(Playing):
         return {agent: self._episodes.reward(self._places[agent]) for agent in self.agents}
 
     def _ended(self, agent: AgentName) -> tuple[bool, bool]:
-        """Whether the agent's game is over, and whether it was stopped before that."""
+        """The pair (terminated, truncated): True if the agent's game is over, and if it was stopped before that."""
         over = self._episodes.has_ended(self._places[agent])
         return over, self._episodes.is_truncated() and not over
 

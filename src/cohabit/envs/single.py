@@ -35,7 +35,7 @@ class SeatEnv(Playing, gymnasium.Env[Any, Any]):
         return observation, episodes.reward(seat), over, episodes.is_truncated() and not over, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions can be chosen now, as `MaskablePPO` of sb3-contrib asks for it."""
+        """A mask of the actions: True for those that can be chosen now, as `MaskablePPO` of sb3-contrib asks for it."""
         mask = self._interface.mask(self._episodes, self._seat)
         if mask is None:
             raise AttributeError(f"{self._episodes.setup.world} does not list all legal actions by number")

@@ -20,7 +20,7 @@ from cohabit.room.timers import Due
 
 
 def _is_away(state: RoomState, member: Member) -> bool:
-    """Whether a player has missed a turn and has not called since, while others are here. Nobody is where no house
+    """True if a player has missed a turn and has not called since, while others are here. Nobody is where no house
     notes who calls."""
     if not member.timeouts or member.here or member.played_by_bot or member.stand_in or not state.turn_ms:
         return False
@@ -38,7 +38,7 @@ def _absent(room: BaseRoom) -> set[SeatId]:
 
 
 def _plays_on(room: BaseRoom, absent: Collection[SeatId]) -> bool:
-    """Whether the game has begun, and only those who are absent are to move."""
+    """True if the game has begun, and only those who are absent are to move."""
     waiting = room.state.waiting_for
     if room.pace == "rounds":
         return bool(RESULTS.read(room.state).chosen) and all(seat in absent for seat in waiting)
@@ -46,7 +46,7 @@ def _plays_on(room: BaseRoom, absent: Collection[SeatId]) -> bool:
 
 
 def _is_late(state: RoomState, late: list[Member]) -> bool:
-    """Whether only members who are away are to end their turn or step, and others wait for that."""
+    """True if only members who are away are to end their turn or step, and others wait for that."""
     waits = bool(state.passed) or any(not _is_away(state, state.members[name]) for name in state.turn_order)
     return waits and bool(late) and all(_is_away(state, member) for member in late)
 

@@ -41,13 +41,13 @@ class AppAction(Struct, frozen=True):
         return {self.tag: self.name, "params": params} if self.nested else {**params, self.tag: self.name}
 
     def problem(self, action: Mapping[str, Any]) -> str:
-        """What is wrong with the parameters of an action; empty: nothing."""
+        """The problem with the parameters of an action; empty if there is none."""
         given = action.get("params") if self.nested else {k: v for k, v in action.items() if k != self.tag}
         return problem(given, self.schema)
 
 
 def is_of_actions(name: str) -> bool:
-    """Whether the schema with this name describes actions."""
+    """True if the schema with this name describes actions."""
     return name.rpartition(".")[2] in NAMES
 
 

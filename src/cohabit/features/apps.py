@@ -28,7 +28,7 @@ MAX_DATA = 256 * 1024
 SCHEMAS_PER_MEMBER, SCHEMAS_PER_ROOM, SCHEMA_BYTES_PER_ROOM = 25, 200, 512 * 1024
 VIEWS_PER_APP, VIEW_BYTES_PER_APP = 200, 4 * 1024 * 1024
 VIEW_SHOWN = 8_000
-"""How many bytes of an app's view are in the text of a member's view."""
+"""The number of bytes of an app's view that are in the text of a member's view."""
 ACTIONS_PER_ROOM = 64
 ENVELOPE = "__kib_agent"
 """The key of Kibitz' envelopes. Clients make them from what the house delivers. Sent as data, an envelope could show a
@@ -120,7 +120,7 @@ class SchemaLine(Struct):
 
 
 def _is_app(room: BaseRoom, member: Member) -> bool:
-    """Whether a member is there to publish, and not to play."""
+    """True if a member is there to publish, and not to play."""
     return C.PUBLISH in member.held and C.ACT not in member.held
 
 
@@ -275,7 +275,7 @@ class AppView(Struct):
 
 
 def _is_cut(room: BaseRoom, member: Member) -> bool:
-    """Whether the text of a member's view has only the beginning of an app's view."""
+    """True if the text of a member's view has only the beginning of an app's view."""
     return PUBLISHED.is_kept(room.state) and len(_encode(newest_view(room.state, member).view)) > VIEW_SHOWN
 
 

@@ -1,5 +1,5 @@
-"""What the house puts on record for the audit: invites, tokens, refused calls, what was sent outside, deletions. The
-house shows it (`audit`)."""
+"""Records events of the house for the audit: invites, tokens, refused calls, sent data, deletions. The house shows it
+(`audit`)."""
 
 from typing import Any
 

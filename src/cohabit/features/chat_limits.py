@@ -34,7 +34,7 @@ MAX_MUTE_S = 365 * 24 * 3600
 
 
 KEPT = 1_000
-"""How many that have left a room remembers with what they have used of the limits; the oldest are forgotten."""
+"""The number of members who have left whose use of the limits a room remembers; the oldest are forgotten."""
 
 
 class Muted(Struct, omit_defaults=True):
@@ -192,7 +192,7 @@ def _key(member: Member) -> str:
 
 
 def _mute_of(chat: Chat, member: Member) -> Muted | None:
-    """What keeps a member from speaking."""
+    """The mute that keeps a member from speaking; None if there is none."""
     return _mute_for(chat, _key(member), member.invite)
 
 
@@ -202,7 +202,7 @@ def _mute_for(chat: Chat, who: str, invite: str | None) -> Muted | None:
 
 
 def _is_for(mute: Muted, invite: str | None, who: str) -> bool:
-    """Whether it is also the mute of somebody who has joined with the same invite."""
+    """True if it is also the mute of somebody who has joined with the same invite."""
     return bool(invite) and mute.invite == invite and who not in mute.spared
 
 

@@ -1,4 +1,4 @@
-"""Which seats players have left in the current game.
+"""The seats that players have left in the current game.
 
 Apart from `absent_players`, whose slice this is: that one is asked after each action once it is active, this one only
 when somebody leaves a seat.
@@ -29,7 +29,7 @@ def game_now(state: RoomState) -> str:
 
 
 def can_play_on(room: BaseRoom) -> bool:
-    """Whether a game in this room can continue without a player."""
+    """True if a game in this room can continue without a player."""
     if ends_turns(room.state):
         return True
     if isinstance(room.world, EmbodiedWorld):

@@ -44,7 +44,7 @@ DISCLOSURE_OF_MEMBER = Slice("disclosure", Made)
 
 
 def has_disclosed(member: Member) -> bool:
-    """Whether a member has said what it uses and where its data goes, now or when it joined."""
+    """True if a member has said what it uses and where its data goes, now or when it joined."""
     return DISCLOSURE_OF_MEMBER.is_kept(member) or bool(member.backend) or member.egress
 
 
@@ -210,7 +210,7 @@ class DisclosureFeature(Feature):
     member_slice = DISCLOSURE_OF_MEMBER
 
     def sending(self, room: BaseRoom, member: Member) -> Sending:
-        """What a member has disclosed, and the budget that a host has set."""
+        """The disclosure of a member, and the budget that a host has set."""
         policy = DISCLOSURE.read(room.state)
         limit = policy.budgets.get(member.identity or member.id, policy.budget)
         inside = DISCLOSURE_OF_MEMBER.is_kept(member) and not member.egress

@@ -52,7 +52,7 @@ def next_view(
 
 # -- what is drawn besides the view -----------------------------------------------------------------
 SCENES_KEPT = 32
-"""How many earlier scenes of one eye a client may name to get only what has changed since."""
+"""The number of earlier scenes of one eye that a client may name to get only the changes since."""
 
 
 class ShownScene:

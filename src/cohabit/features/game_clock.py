@@ -23,8 +23,8 @@ from cohabit.world import Pace, World
 
 C = Capability
 GRACE_MS = 30_000
-"""How long a pause lasts after its member has gone, if the scenario does not say. Records do not have this number, so
-it cannot change."""
+"""The time that a pause lasts after its member has gone, if the scenario does not say. Records do not have this number,
+so it cannot change."""
 
 
 class Pause(Struct, omit_defaults=True):

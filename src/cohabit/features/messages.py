@@ -24,7 +24,7 @@ REMEMBERED_DROPS = 4096
 SPARE_DROPS = 1024
 """Older numbers are forgotten this many at a time: deleting one from the front of a list moves the rest."""
 MESSAGES_SHOWN, MESSAGE_SHOWN = 3, 160
-"""How many of a member's newest messages a view has, and how many characters of each."""
+"""The number of a member's newest messages in a view, and of the characters of each."""
 
 
 class Box(Struct, omit_defaults=True):

@@ -15,7 +15,7 @@ from cohabit.world import Standing
 
 C = Capability
 OBJECTIVES_SHOWN, LABEL_SHOWN = 3, 160
-"""How many objectives a view has, and how many characters of each."""
+"""The number of objectives in a view, and of the characters of each."""
 
 
 class MemberObjectives(Struct, omit_defaults=True):

@@ -28,7 +28,7 @@ C = Capability
 OPEN_PER_MEMBER, OPEN_PER_ROOM = 5, 100
 MAX_LINES = 20
 NEWEST = 5
-"""How many of a member's messages are quoted, if a report names only the member."""
+"""The number of a member's messages that are quoted, if a report names only the member."""
 MAX_REASON = 1_000
 
 

@@ -58,7 +58,7 @@ class RoundResultsFeature(Feature):
         kept.chosen, kept.done = {}, {seat: result for seat, result in done.items() if result is not None}
 
     def follow_roster(self, ctx: Context) -> None:
-        """What a player did is not shown to the next player of its seat."""
+        """Drop the actions of players who have left: they are not shown to the next player of the seat."""
         if RESULTS.is_kept(ctx.state):
             kept, members = RESULTS.read(ctx.state), ctx.state.members
             noted: tuple[dict[SeatId, Any], ...] = (kept.chosen, kept.done)
@@ -71,7 +71,7 @@ class RoundResultsFeature(Feature):
         RESULTS.drop(ctx.state)
 
     def view_lines(self, room: BaseRoom, member: Member) -> str:
-        """What a player has chosen for this round."""
+        """The choice of a player for this round, as text."""
         chosen = RESULTS.read(room.state).chosen.get(member.seat) if member.seat is not None else None
         mine = chosen is not None and chosen.member == member.id
         return f"You chose {chosen.action}; it happens when the round ends." if chosen is not None and mine else ""

@@ -25,7 +25,7 @@ from cohabit.world import World
 C = Capability
 ALL = frozenset({C.READ_ALL})
 MAX_GAMES = 1000
-"""How many games of a room are remembered by who has seen which seat."""
+"""The number of games of a room for which it is remembered who has seen which seat."""
 
 
 class Keeper(Struct, omit_defaults=True):

@@ -1,4 +1,4 @@
-"""Who receives what a member sends: a message, the view of an app, a request."""
+"""The recipients of data that a member sends: a message, the view of an app, a request."""
 
 from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.model.grant import Capability

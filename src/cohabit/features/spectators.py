@@ -28,7 +28,7 @@ from cohabit.world import World, overrides
 
 C = Capability
 MARKS = 128
-"""How finely a delay is kept: one of more steps than that may be longer by less than 1 %."""
+"""The precision of a delay: one of more steps than that may be longer by less than 1 %."""
 
 
 class Spectators(Struct, omit_defaults=True):
@@ -54,7 +54,7 @@ EVERYTHING = "*everything*"
 
 
 def _plays(room: BaseRoom, member: Member) -> bool:
-    """Whether a member has seen what is hidden in a seat of this game, or is about to."""
+    """True if a member has seen what is hidden in a seat of this game, or is about to."""
     seat = member.seat or member.claim or member.through
     return seat is not None or seat_in_game(room.state, member) not in (None, EVERYTHING)
 
@@ -115,7 +115,7 @@ def _add(ctx: Context, member: Member) -> None:
 
 
 def _order(room: BaseRoom) -> list[str] | None:
-    """Who is to move, where a change of that is a step."""
+    """The members to move, where a change of that is a step."""
     state = room.state
     if state.turn_based and len(state.turn_order) > 1 and not state.ticks_per_turn:
         return [state.turn_holder or ""]

@@ -136,6 +136,6 @@ class StandInsFeature(Feature):
         return min(STAND_IN_STEP_MS, (room.state.turn_ms or 2 * STAND_IN_STEP_MS) // 2)
 
     def view_lines(self, room: BaseRoom, member: Member) -> str:
-        """Whether an agent plays for the member now, and what it missed."""
+        """The text about an agent that plays for the member now, and about the turns that the member missed."""
         playing = "An agent plays your seat now; `take_over` to play it yourself." if member.handed_over else ""
         return "\n".join(filter(None, (playing, _missed_text(member, room.pace, room.state))))

@@ -31,8 +31,7 @@ from cohabit.lab.progress import DecisionCount
 from cohabit.lab.sources import moved
 
 MOMENT_S = 0.05
-"""The time that games are played in this process before they are kept. Starting the event loop costs as much as a
-game."""
+"""The time that games are played here before they are kept. Starting the event loop costs as much as a game."""
 CONCURRENT = 8
 """Games that a process plays at the same time, if players wait for a backend."""
 GC_THRESHOLD = 10_000

@@ -10,7 +10,7 @@ SentKind = Literal[
     "views", "events", "messages", "actions", "queries", "pictures", "files", "data", "app views", "front ends",
     "lists", "sound", "screens", "refusals", "protocol", "other",
 ]  # fmt: skip
-"""What a reply or a pushed frame is. ``actions``: replies to actions, with what the player sees after them.
+"""The kind of a reply or a pushed frame. ``actions``: replies to actions, with what the player sees after them.
 ``queries``: what a world answers, such as files of a workspace. ``lists``: commands, rules and introductions.
 ``protocol``: what a protocol adds, such as the handshake of MCP."""
 

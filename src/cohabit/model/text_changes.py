@@ -19,8 +19,7 @@ MAX_KEY = 40
 
 
 def changes(old: str, new: str, is_news: Callable[[str], bool] = lambda heading: False) -> str | None:
-    """The changes that turn the old text into the new one; empty if they are equal, None if they are too long to
-    compare.
+    """The changes that turn the old text into the new one; empty if they are equal, None if they are too long.
 
     ``is_news``: whether what stands under a heading has happened since the old text. It is given even if it reads the
     same.

@@ -70,7 +70,7 @@ class BonusRule(Struct, frozen=True):
 
     @property
     def is_flag(self) -> bool:
-        """True if the bonus is a flag: its value is 1 or missing."""
+        """True for a bonus that is there or not: its value is 1 or 0."""
         return self.factor == 0 and self.base == 1
 
 

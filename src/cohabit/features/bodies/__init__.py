@@ -120,7 +120,7 @@ class BodiesFeature(Feature):
         return sleep.absent(room)
 
     def reply_note(self, room: BaseRoom, member: Member) -> str:
-        """How to come back to life, for a player who has died in the round that its action ended."""
+        """The hint to come back to life, for a player who has died in the round that its action ended."""
         world = world_of(room)
         if member.seat not in room.seats or not world.respawns or room.crash_on_error(world.is_alive, member.seat):
             return ""
@@ -131,5 +131,5 @@ class BodiesFeature(Feature):
 
 
 def has_chosen(room: BaseRoom, member: Member) -> bool:
-    """Whether an action counts: in rounds, only the first choice of a round does."""
+    """True if an action counts: in rounds, only the first choice of a round does."""
     return room.pace != "rounds" or member.seat in room.state.waiting_for

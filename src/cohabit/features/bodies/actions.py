@@ -1,4 +1,4 @@
-"""What a body can do in every world whose seats are bodies (`bodies.py`), beside the actions of the world."""
+"""The actions of a body in every world whose seats are bodies (`bodies.py`), beside the actions of the world."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -24,7 +24,7 @@ class Done(Struct):
 
 
 class Belongings(Struct, omit_defaults=True):
-    """What a body carries. ``equipment``: slot to item."""
+    """The items that a body carries. ``equipment``: slot to item."""
 
     inventory: dict[str, int]
     equipment: dict[str, str] = {}

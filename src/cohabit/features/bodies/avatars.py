@@ -35,10 +35,10 @@ from cohabit.world import Arrival, Pace, World
 C = Capability
 State = AvatarState
 MAX_DESTROYED = 20
-"""How many destroyed avatars of one agent are remembered."""
+"""The number of destroyed avatars of one agent that are remembered."""
 MAX_DESPAWNED = 20
-"""How many bodies an agent can despawn in one game. Worlds have a limit of bodies that there ever were, and without
-this one agent could use it up for all."""
+"""The number of bodies that an agent can despawn in one game. Worlds have a limit of bodies that there ever were, and
+without this one agent could use it up for all."""
 Mode = Literal["dormant", "suspend", "despawn"]
 LEFT_IN: Mapping[str, State] = {
     "dormant": State.DORMANT,
@@ -220,7 +220,7 @@ def _may_have_another(room: BaseRoom, member: Member) -> bool:
 
 
 def _has_another(room: BaseRoom, member: Member) -> bool:
-    """Whether a member could change its body for another one of its own."""
+    """True if a member could change its body for another one of its own."""
     waiting = any(avatar.state in own.WAITING for avatar in own.avatars_of(room, own.owner_of(member)))
     return waiting and is_embodied(room, member)
 

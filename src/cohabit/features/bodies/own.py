@@ -1,4 +1,4 @@
-"""Which avatars a member has, and which of them it takes. In worlds whose seats are bodies (`bodies.py`)."""
+"""The avatars of a member, and the one that it takes, in worlds whose seats are bodies (`bodies.py`)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -109,7 +109,7 @@ def check_limit(room: BaseRoom, me: Member, beside: SeatId | None = None) -> Non
 
 
 def may_have_another(room: BaseRoom, me: Member, beside: SeatId | None = None) -> bool:
-    """Whether an agent may have one more avatar. ``beside``: a body that it keeps, also if it is dead, because it can
+    """True if an agent may have one more avatar. ``beside``: a body that it keeps, also if it is dead, because it can
     come back to life."""
     return _kept(room, me, beside) < _limit(room)
 

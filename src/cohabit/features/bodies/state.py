@@ -38,7 +38,7 @@ class OwnedAvatar(Struct):
 
 
 class Career(Struct, omit_defaults=True):
-    """What an agent has done with its bodies in this room, in sessions that have ended."""
+    """The totals of an agent's bodies in this room, in sessions that have ended."""
 
     playtime_ms: int = 0
     reward: float = 0.0

@@ -1,4 +1,4 @@
-"""What an agent is shown of its avatars: each one, and the world through the one that it controls."""
+"""The views of an agent's avatars: each one, and the world through the one that it controls."""
 
 from cohabit.bodies import BodyState, EmbodiedWorld
 from cohabit.features.bodies.own import WAITING, avatars_of, owner_of, why_not_in
@@ -17,7 +17,7 @@ SEES_OWN = frozenset((Capability.READ_OWN, Capability.READ_ALL))
 SENSES = (
     "facing", "stance", "velocity", "vision_range", "vision_cone", "hearing_range", "fatigue", "encumbrance"
 )  # fmt: skip
-"""What an observation has under the same name as the body."""
+"""The fields that an observation has under the same name as the body."""
 
 
 def has_bodies(room: BaseRoom) -> bool:
@@ -45,7 +45,7 @@ def shown(room: BaseRoom, avatar: OwnedAvatar, owner: Member) -> Avatar:
 
 
 def sees_body(room: BaseRoom, member: Member) -> bool:
-    """Whether a member may see what its body sees and has."""
+    """True if a member may see what its body sees and has."""
     return room.world.spec.open_information or not member.held.isdisjoint(SEES_OWN)
 
 

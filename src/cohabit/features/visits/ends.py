@@ -22,13 +22,13 @@ ACHIEVEMENT = "achievement:"
 
 
 def is_enforced(room: BaseRoom, text: str) -> bool:
-    """Whether the room ends a visit by this condition. Others are notes for the agent."""
+    """True if the room ends a visit by this condition. Others are notes for the agent."""
     condition = exit_condition(text)
     return condition is not None and (has_bodies(room) or condition.kind not in OF_BODIES)
 
 
 def time_limit(conditions: tuple[str, ...]) -> int | None:
-    """How many milliseconds a visit with these conditions lasts."""
+    """The milliseconds that a visit with these conditions lasts; None if there is no limit."""
     found = [exit_condition(text) for text in conditions]
     return min([int(one.value * 1000) for one in found if one is not None and one.kind == "playtime"], default=None)
 
@@ -76,7 +76,7 @@ def visit_text(room: BaseRoom, member: Member) -> str:
 
 
 def ended_text(room: BaseRoom, member: Member) -> str:
-    """What a member is told with its last action, if its visit ends now."""
+    """The text for a member with its last action, if its visit ends now."""
     kept = VISITS.read(room.state)
     if member.identity not in kept.due:
         return ""
@@ -124,7 +124,7 @@ def _holds(
 
 
 def _has_achieved(room: BaseRoom, identity: str, visit: Visit) -> bool:
-    """Whether one of the agent's goals for this visit is an achievement of this world that it has now."""
+    """True if one of the agent's goals for this visit is an achievement of this world that it has now."""
     if not has_bodies(room):
         return False
     wanted = {ACHIEVEMENT + goal.strip().casefold().replace(" ", "_") for goal in visit.goals}
@@ -139,7 +139,7 @@ def _has_achieved(room: BaseRoom, identity: str, visit: Visit) -> bool:
 
 
 def _can_end(room: BaseRoom, member: Member) -> bool:
-    """Whether the body of a member can be left now. In rounds, its last choice is carried out first."""
+    """True if the body of a member can be left now. In rounds, its last choice is carried out first."""
     if room.pace == "rounds" and member.seat in room.seats and not room.is_over():
         acts = avatars.controlled(room, member) is not None or not has_bodies(room)
         if acts and member.seat not in room.state.waiting_for:

@@ -1,4 +1,4 @@
-"""What a room keeps of visits: who came through the Nexus, who is on its way back, and whether agents can come."""
+"""The state of visits in a room: visitors through the Nexus, those on the way back, and the entry for new ones."""
 
 from msgspec import Struct, field
 
@@ -9,7 +9,7 @@ from cohabit.room.state import RoomState
 
 
 class NexusEntry(Struct, frozen=True):
-    """How this room receives agents from the Nexus."""
+    """The rules by which this room receives agents from the Nexus."""
 
     role: str = "player"
     capacity: int = 64  # visitors at the same time
@@ -33,7 +33,7 @@ class Visit(Struct, omit_defaults=True):
     before: Career = field(default_factory=Career)  # what the agent had done with its bodies when it came
     difficulty: Difficulty = "normal"
     damage: float = 1.0  # how much of the usual damage its bodies take
-    # How it ends by itself; see ``ends``:
+    # The conditions that end it; see ``ends``:
     max_steps: int | None = None
     conditions: tuple[str, ...] = ()  # those that the room evaluates
     until: int | None = None  # ms
@@ -57,17 +57,17 @@ def visit_of(state: RoomState, identity: str) -> Visit | None:
 
 
 def done_in(state: RoomState, identity: str, visit: Visit) -> Career:
-    """What an agent has done in its visit, in sessions that have ended."""
+    """The totals of an agent in its visit, in sessions that have ended."""
     return career_of(state, identity).since(visit.before)
 
 
 def is_leaving(state: RoomState, identity: str) -> bool:
-    """Whether the visit of this identity is over, and the Nexus does not know that yet."""
+    """True if the visit of this identity is over, and the Nexus does not know that yet."""
     return bool(identity) and any(one.identity == identity for one in VISITS.read(state).leaving.values())
 
 
 def has_only_to_leave(state: RoomState, identity: str) -> bool:
-    """Whether this identity came for a visit that is over. It is a member until the Nexus has confirmed that."""
+    """True if this identity came for a visit that is over. It is a member until the Nexus has confirmed that."""
     kept = VISITS.read(state)
     if identity in kept.visits:
         return False

@@ -28,7 +28,7 @@ NEXUS = "nexus"
 VISITORS = "player"
 """The role of those who come through the Nexus."""
 MAX_KINDS = 20
-"""How many kinds of items an agent can carry out."""
+"""The number of kinds of items that an agent can carry out."""
 Destination = Annotated[
     str, Meta(max_length=64, description="nexus, or the id of another game, which you then enter at once")
 ]
@@ -177,7 +177,7 @@ def _where_to(package: ExitPackage) -> str:
 
 
 def _of_body(room: BaseRoom, package: ExitPackage) -> str:
-    """What becomes of a dead body, as a sentence after others."""
+    """The fate of a dead body, as a sentence after others."""
     is_dead = package.avatar_id in avatars_in(room.state) and package.avatar_state == AvatarState.DESTROYED.value
     return " Your dead body comes back to life when you enter again." if is_dead and world_of(room).respawns else ""
 
@@ -259,7 +259,7 @@ def forget_admissions(state: RoomState, here: Container[str]) -> None:
 
 
 def ongoing(room: BaseRoom, identity: str) -> dict[str, Any] | None:
-    """What a visitor has done so far in its visit, without the parts that only a release counts."""
+    """The totals of a visitor so far, without the parts that only a release counts; None if there is no visit."""
     visit = visit_of(room.state, identity)
     if visit is None:
         return None

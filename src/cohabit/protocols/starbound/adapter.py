@@ -90,7 +90,7 @@ class StarboundAdapter(GameAdapter):
         return _valid(read_object, self._ask("world"))
 
     def is_connected(self) -> bool:
-        """Whether the bridge runs and a game is connected to it."""
+        """True if the bridge runs and a game is connected to it."""
         try:
             return self._send("GET", "status").get("connected") is True
         except CohabitError:
@@ -109,7 +109,7 @@ class StarboundAdapter(GameAdapter):
 
 
 def _valid(read: Callable[[Any], T], said: dict[str, Any]) -> T:
-    """What a bridge says, if it can be read; another bridge may pass on anything."""
+    """The value that a bridge sent, if it can be read; another bridge may pass on anything."""
     try:
         return read(said)
     except BadArgs as wrong:

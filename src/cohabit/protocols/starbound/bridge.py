@@ -21,9 +21,9 @@ from cohabit.house.clock import Clock
 from cohabit.protocols.starbound import wire
 
 TIMEOUT_MS = 30_000
-"""How long a caller waits for the game."""
+"""The time that a caller waits for the game."""
 MAX_WAIT_MS = 25_000
-"""How long a poll may wait for a command."""
+"""The time that a poll may wait for a command."""
 CONNECTED_MS = 10_000
 """A game counts as connected this long after its last poll."""
 MAX_PLAYERS = 64
@@ -242,11 +242,11 @@ class Bridge:
 
     # -- state --------------------------------------------------------------------------------------
     def last_view(self, player: str) -> wire.PlayerView | None:
-        """What this player saw when it was last observed."""
+        """The view of this player when it was last observed."""
         return self._views.get(player)
 
     def is_connected(self, player: str | None = None) -> bool:
-        """Whether a game polls for this player; without a player: for anyone."""
+        """True if a game polls for this player; without a player: for anyone."""
         if player is None:
             return any(map(self._polls, self._pollers.values()))
         poller = self._pollers.get(player) or self._pollers.get(None)
@@ -257,7 +257,7 @@ class Bridge:
 
     @property
     def pending(self) -> int:
-        """How many commands have no result yet."""
+        """The number of commands without a result."""
         return len(self._waiting)
 
     def players(self) -> list[Player]:

@@ -172,7 +172,7 @@ def kept_token(settings: Settings) -> str:
 
 # -- the mod ----------------------------------------------------------------------------------------
 def mod_config(host: str, port: int, token: str) -> dict[str, str]:
-    """What the mod needs to know."""
+    """The settings that the mod needs."""
     shown = "localhost" if host in LOOPBACK or host in ("0.0.0.0", "::") else host
     return {"url": f"http://{f'[{shown}]' if ':' in shown else shown}:{port}", "token": token}
 

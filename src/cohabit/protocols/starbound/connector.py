@@ -16,9 +16,9 @@ from cohabit.protocols.starbound.wire import DEFAULT_PLAYER, Kind, as_plain, cle
 from cohabit.remote import Ask
 
 POLL_MS = 2_000
-"""How often the players are observed."""
+"""The interval at which the players are observed."""
 OBSERVE_TIMEOUT_MS = 5_000
-"""How long an observation between actions may take: the room polls again anyway."""
+"""The time that an observation between actions may take: the room polls again anyway."""
 CONNECT_TIMEOUT_S = 5.0
 ANSWER_MARGIN_MS = 5_000
 """A bridge at an address answers when its own time limit has passed; this much later it is given up."""
@@ -136,7 +136,7 @@ def sending_to_bridge() -> Iterator[None]:
 
 
 def answer_of(response: httpx2.Response) -> dict[str, Any]:
-    """What the bridge answers; the error, if it is one."""
+    """The answer of the bridge. Raises the error, if it is one."""
     try:
         said = msgspec.json.decode(response.content)
     except ValueError:
@@ -202,7 +202,7 @@ class StarboundConnector:
         return {"id": player["id"], "name": player["name"], "connected": player["connected"], "view": view}
 
     async def _view(self, player: str) -> dict[str, Any] | None:
-        """What a player sees; None if its game does not answer now."""
+        """The view of a player; None if its game does not answer now."""
         try:
             seen = read_view(await self._link.request("observe", player, timeout_ms=OBSERVE_TIMEOUT_MS))
         except errors.CohabitError:

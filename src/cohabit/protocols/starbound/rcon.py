@@ -163,7 +163,7 @@ class OnlinePlayer(msgspec.Struct, frozen=True):
 
 
 class StarboundServer:
-    """What agents and scripts need from a server, through its console."""
+    """The interface to a server for agents and scripts, through its console."""
 
     def __init__(self, console: Rcon) -> None:
         self._console = console

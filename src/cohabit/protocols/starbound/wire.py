@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Command(Struct, frozen=True, omit_defaults=True):
-    """What the game is asked to do."""
+    """A command to the game."""
 
     id: str
     type: Kind
@@ -228,7 +228,7 @@ AROUND = {"above": "above you", "below": "below you"}
 
 
 def observation_of(view: PlayerView, events: Sequence[Mapping[str, Any]] = (), step: int = 0) -> Observation:
-    """What a model is shown. ``events``: what just happened, the newest last."""
+    """The observation for a model. ``events``: what just happened, the newest last."""
     status: dict[str, Any] = {
         "health": view.health, "max_health": view.max_health, "energy": view.energy, "max_energy": view.max_energy,
     }  # fmt: skip

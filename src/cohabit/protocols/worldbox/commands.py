@@ -55,7 +55,7 @@ def kingdom_id(member: Member) -> int | None:
 
 
 def is_legacy(state: RoomState) -> bool:
-    """Whether the only member is the agent of a bridge without an agents.json."""
+    """True if the only member is the agent of a bridge without an agents.json."""
     return list(state.members) == [LEGACY]
 
 

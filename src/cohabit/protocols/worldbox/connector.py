@@ -20,7 +20,7 @@ TIMEOUT_MS = 35_000
 """The bridge itself times out after 30 s with an error."""
 CONNECT_TIMEOUT_S = 5.0
 POLL_MS = 5_000
-"""How often the game is polled for seats and standings."""
+"""The interval at which the game is polled for seats and standings."""
 MAX_CONCURRENT_REQUESTS = 6
 """A bridge of version 0.7 accepts eight concurrent requests; some are left for other clients."""
 MAX_REQUEST = 4 * 1024 * 1024

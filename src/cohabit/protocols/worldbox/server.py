@@ -36,7 +36,7 @@ from cohabit.room.state import Member
 MAX_HEADERS = 16 * 1024
 """The limit for the headers of a request, in bytes."""
 MAX_DISCARDED = 64 * 1024 * 1024
-"""How much of the body of a refused request is read before the refusal is sent, in bytes."""
+"""The part of the body of a refused request that is read before the refusal is sent, in bytes."""
 HEADERS = [
     (b"content-type", b"application/json; charset=utf-8"),
     (b"connection", b"close"),
@@ -58,7 +58,7 @@ class BridgeServer(SideServer):
         return server
 
     def connect_lines(self, runners: Iterable[RoomRunner], tokens: Mapping[str, str]) -> Iterator[str]:
-        """How to connect the game's client to these rooms, one process per agent."""
+        """The text about connecting the game's client to these rooms, one process per agent."""
         if not any(map(_is_for_bridge, runners)):
             return
         if self._problem:

@@ -75,7 +75,7 @@ class Embodied(PlayedWorld):
         return ActionSpace([*ours, *of_avatars], self.world.spec.examples)
 
     def _is_of_avatars(self, action: str) -> bool:
-        """Whether it is an action of avatars that this game has, and not an action of the game itself."""
+        """True if it is an action of avatars that this game has, and not an action of the game itself."""
         command = self.room.commands.get(action)
         return action in avatars.AVATAR_ACTIONS.names() and command is not None and not command.is_action
 
