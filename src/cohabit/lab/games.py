@@ -85,7 +85,7 @@ class RunStopped(BaseException):
     """The run ends here, and the text says why. Not an Exception, because it is no failure of a game."""
 
 
-# What a coroutine of a runner returns would be turned into text, which costs as much as some turns: when the runner
+# The result of a runner's coroutine would be turned into text, which costs as much as some turns: when the runner
 # removes its handler of Ctrl+C, Python makes the text of that handler, of its task and of the result of the task.
 class Games:
     """Plays games of a run in this process. ``answers`` and ``cache`` are those of the context, unless given."""

@@ -15,7 +15,7 @@ from msgspec.json import encode
 
 
 class FilmFrame(Struct, omit_defaults=True):
-    """The view after one entry. The first frame of a film, and each with ``whole``, needs no other one."""
+    """What was seen after one entry. The first frame of a film, and each with ``whole``, needs no other one."""
 
     seq: int  # see above
     at: int  # the time of the room, in ms

@@ -115,7 +115,7 @@ class Entering(Struct, frozen=True):
 
 
 class NewAvatar(Struct, frozen=True, omit_defaults=True):
-    """The wishes of an agent for a new body. Its bonuses are not a wish: they come from the agent's skills."""
+    """What an agent wants a new body to be like. Its bonuses are not a wish: they come from the agent's skills."""
 
     name: Annotated[str, Meta(max_length=MAX_AVATAR_NAME, description="default: yours")] = ""
     appearance: Annotated[dict[str, Any], Meta(description="such as {'hair': 'red'}; others do not see it")] = {}

@@ -30,11 +30,11 @@ class SavedMap(Struct, array_like=True, forbid_unknown_fields=True):
 
 
 class ExploredMap(Struct, omit_defaults=True):
-    """The map of the world that a player has seen. ``rows`` begin at the corner, with a letter for each cell and a
-    blank for unseen ones; ``scale`` is how many of the world's tiles a letter is, across and down, and all places are
-    in tiles. ``frontier`` are places [x, y] from which one can go on into the unseen, the nearest first. ``last_seen``
-    has a row for each row of blocks, from the origin of the world: the last step in which a part of the block was in
-    view, -1: never. ``block`` is how many tiles a block is, across and down."""
+    """What a player has seen. ``rows`` begin at the corner, with a letter for each cell and a blank for what was never
+    seen; ``scale`` is how many of the world's tiles a letter is, across and down, and all places are in tiles.
+    ``frontier`` are places [x, y] from which one can go on into the unseen, the nearest first. ``last_seen`` has a row
+    for each row of blocks, from the origin of the world: the last step in which a part of the block was in view, -1:
+    never. ``block`` is how many tiles a block is, across and down."""
 
     text: str
     step: int

@@ -24,7 +24,7 @@ class Done(Struct):
 
 
 class Belongings(Struct, omit_defaults=True):
-    """The items that a body carries. ``equipment``: slot to item."""
+    """What a body carries. ``equipment``: slot to item."""
 
     inventory: dict[str, int]
     equipment: dict[str, str] = {}

@@ -37,7 +37,7 @@ and this many of them, are fit and within this radius;"""
 BEATEN = 35
 """it returns when fewer than this many percent of them are left."""
 LEAVING_TICKS = 120
-"""The time in ticks until everybody has left the camp."""
+"""How long it takes until everybody has left the camp."""
 
 
 # -- muster ---------------------------------------------------------------------------------------

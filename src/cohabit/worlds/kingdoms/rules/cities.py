@@ -10,7 +10,7 @@ from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, BUILDINGS, CAN_GROW, GROUND, IS_STONY, IS_WATER, TOP_ROW
 
 FIRST_RADIUS = 4
-"""The radius of a new city's land, in tiles."""
+"""How far the land of a new city reaches."""
 CITY_BITS = 16
 """The part of a city's number that counts the cities of its founder. The rest is the id of that kingdom."""
 FOUNDER_FOOD = 3
@@ -18,7 +18,7 @@ FOUNDER_FOOD = 3
 FIRST_WOOD = 15
 """Wood in the store of a new city."""
 HOUSING = {"bonfire": 12, "house": 4, "hall": 8}
-"""The number of people that each building houses."""
+"""How many people a building houses."""
 SPARE_HOUSING = 4
 MAX_HOUSES = 9
 """A city builds houses until it can house this many more people than it has, up to this number of houses."""
@@ -32,7 +32,7 @@ FORTIFIED_TOWERS = 3
 """Towers that a city builds first when its king has ordered to fortify."""
 FIELDS_PER_PERSON = 5, 4
 EXTRA_FIELDS = 6
-"""The number of fields that a city wants, from its number of people."""
+"""How many fields a city wants."""
 MAX_NEW_FIELDS = 4
 """per day."""
 ROAD_PEOPLE = 15

@@ -58,7 +58,7 @@ MAX_CULTURE_LOYALTY = 15
 KING_LOYALTY = 14
 """plus or minus up to this, depending on the king."""
 LOYALTY_DRIFT = 1
-"""The change of loyalty per day, at most."""
+"""How much loyalty changes per day."""
 
 
 # -- all cities, once a day -----------------------------------------------------------------------

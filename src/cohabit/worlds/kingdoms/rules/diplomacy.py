@@ -9,7 +9,7 @@ OTHER_RACE = 1
 SAME_RACE = 1
 RIVAL_CULTURE = 1
 OPINION_FADES = 1
-"""Changes of opinion when a crown acts: down for a border, another race and a much smaller culture, up for the same
+"""How opinions change when a crown acts: down for a border, another race and a much smaller culture, up for the same
 race, and towards 0 between kingdoms without contact. Trade raises them, a war lowers them."""
 WAR_OPINION = -60
 """At the beginning of a war both opinions fall at least to this."""

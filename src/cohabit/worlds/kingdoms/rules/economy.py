@@ -30,7 +30,7 @@ TRADE_REACH = 90
 TRADE_GOLD = 3
 """Gold for both cities when the trader arrives; twice that if the home city has docks."""
 TRADE_GOODWILL = 2
-"""The amount by which a trade improves the opinions of the two kingdoms of each other."""
+"""How much a trade improves the opinions of the two kingdoms of each other."""
 MAX_OPINION = 100
 _PARTS = np.arange(len(WORKPLACE_RADII), dtype=np.uint64) * np.uint64(20)
 _FARM, _GRASS = TOP_ROW["farmland"], TOP_ROW["grass"]

@@ -30,7 +30,7 @@ OLD_AGE = 3, 4
 OLD_AGE_DEATH_CHANCE = 1, 300
 """The chance of that per turn. At its maximum age it dies for certain."""
 SPAWN_RADIUS = 6
-"""The distance from the requested place within which new creatures appear."""
+"""How far from the requested place new creatures may appear."""
 MAX_DAMAGE = 2000
 
 EFFECT_ENDS: dict[int, int] = {

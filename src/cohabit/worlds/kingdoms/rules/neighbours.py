@@ -16,7 +16,7 @@ from cohabit.worlds.kingdoms.sim import Sim
 BLOCK_BITS = 3
 """A block is 8 tiles on a side."""
 OWN_BLOCK = 4
-"""The number of samples from the creature's own block, spread evenly over that block."""
+"""How many of the sample are from the creature's own block, spread evenly over that block."""
 SAMPLED_BLOCKS = OWN_BLOCK * ((0, 0),) + ((-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1))
 """For each creature of a sample, the block it comes from: blocks across and down from the own one."""
 _ACROSS = np.array([across for across, _ in SAMPLED_BLOCKS], np.int64)

@@ -12,13 +12,13 @@ CROWDED = 28
 SEND_CHANCE = 1, 30
 """with this chance per day, or at once if the king has ordered it."""
 BAND = 8
-"""The number of settlers that go."""
+"""How many settlers go."""
 NEAREST, FURTHEST = 15, 44
 """The distance of the new city from the old one,"""
 APART = 15
 """and its smallest distance from any other city. Settlers choose a place by what their kingdom knows."""
 PLACES = 24
-"""The number of random places that are considered."""
+"""How many random places are considered."""
 SOIL_RADIUS = 5
 MIN_SOIL = 30
 """A place needs this many cells of unowned soil within that radius."""

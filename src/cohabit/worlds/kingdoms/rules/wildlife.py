@@ -42,7 +42,7 @@ PACKS = (("bandit", 5), ("skeleton", 6), ("zombie", 6), ("snowman", 4), ("ghost"
          ("bandit", 8), ("demon", 1), ("cold_one", 3), ("evil_mage", 1), ("necromancer", 2), ("dragon", 1))  # fmt: skip
 """The packs of monsters, one of which is chosen at random."""
 ARRIVAL_PLACES = 200
-"""The number of random cells that are considered for an arrival."""
+"""How many random cells are considered for an arrival."""
 _ANIMALS = [row for row, kind in enumerate(species.SPECIES) if kind.habitat]
 
 
