@@ -76,7 +76,7 @@ class AgentProcess:
 
     @property
     def has_ended(self) -> bool:
-        """True if that is known; ``is_alive`` asks the system."""
+        """True if it is known to have ended; ``is_alive`` asks the system."""
         return bool(self._ended)
 
     # -- without an event loop --------------------------------------------------------------------

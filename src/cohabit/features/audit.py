@@ -1,5 +1,4 @@
-"""Records events of the house for the audit: invites, tokens, refused calls, sent data, deletions. The house shows it
-(`audit`)."""
+"""Records the invites, tokens, refused calls, sent data and deletions of the house, which `audit` shows."""
 
 from typing import Any
 

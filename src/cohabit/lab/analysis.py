@@ -287,7 +287,7 @@ def _by_seed(games: Iterable[GameResult], player: str) -> BySeed:
 
 # -- seats ------------------------------------------------------------------------------------------
 def seat_effects(condition: str, games: Sequence[GameResult]) -> list[SeatEffect]:
-    """The effects of the seats on scores. They are nobody's merit only if the players were rotated over the seats."""
+    """The effect of each seat on scores. It is independent of the players only if they were rotated over the seats."""
     scored = [(game, [Fraction(score) for score in scores(game)], winners(game)) for game in games]
     found = []
     for number in range(max((len(game.seats) for game in games), default=0)):

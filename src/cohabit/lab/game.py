@@ -307,8 +307,7 @@ class Game:
         return Turn(one.look(), text, one.decisions, fallback=one.fallback, may_pass=self._may_pass, turn=self.turns)
 
     def _look_of(self, player: Player, member: Member) -> Callable[[], Observation]:
-        """The function that gives a player its view. A script reads the data alone, some without legal actions and
-        text."""
+        """The function that gives a player its view. A script gets data alone, some without legal actions and text."""
         room = self.room
         if not player.looks:
             return lambda: NOTHING_SEEN

