@@ -42,7 +42,7 @@ NO_GAMES = "no game is known here"
 
 
 class _Measure(NamedTuple):
-    """The progress of a requirement: the amount in each world or skill, and the number of them that need it."""
+    """The progress of a requirement: the amount in each world or skill, and the number of them that must reach it."""
 
     amounts: Mapping[str, float]
     needed: int

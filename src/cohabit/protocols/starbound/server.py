@@ -36,8 +36,7 @@ DEFAULT_PORT = 9999
 T = TypeVar("T")
 LOOPBACK = "127.0.0.1"
 MAX_DISCARDED = 64 * 1024 * 1024
-"""The part of a body that is too large that is read before the refusal, in bytes: a client that is still sending would
-not read it."""
+"""The bytes of a too large body that are read before the refusal: a client that is still sending would not read it."""
 VIEWS = {
     "/inventory": ("inventory",),
     "/quests": ("quests",),

@@ -42,8 +42,7 @@ class Keyed(Protocol):
 
     @property
     def origin(self) -> Hashable:
-        """The part of the name that stays if it gets a unique id and another number; None if its id is not from a
-        digest."""
+        """The part of the name that stays with a unique id and another number; None if its id is not from a digest."""
 
 
 K = TypeVar("K", bound=Keyed)

@@ -38,8 +38,8 @@ class FileChange(NamedTuple):
 
 
 def lost(ws: Clone, since: str | None = None, head: str | None = None) -> list[Loss]:
-    """The losses of a commit, the last one, against earlier ones. Both parents of a merge count: a merge may have kept
-    only one."""
+    """The losses of a commit (default: the last one) against earlier ones. Both parents of a merge count: a merge may
+    have kept only one."""
     head = head or refs.head(ws)
     if head is None:
         return []

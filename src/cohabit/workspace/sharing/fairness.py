@@ -8,7 +8,7 @@ PUSH_SECONDS: Final = 50.0
 """The time that a push keeps trying. Clients give up after a minute."""
 MAX_PAUSE: Final = 2.0
 MERGE_FACTOR: Final = 4
-"""The factor by which an attempt takes longer that fetches and merges first."""
+"""An attempt that fetches and merges first takes this many times as long."""
 MAX_TURN_PAUSE: Final = 5.0
 """The longest pause between two pushes of one agent."""
 PATIENT_LOSSES: Final = 4

@@ -11,7 +11,7 @@ from cohabit.worlds.kingdoms.tiles import CAN_GROW, IS_DEADLY, IS_WATER
 FIRST_PEOPLE = 16
 FIRST_HOUSES = 2
 FIRST_FOOD = 60
-"""The stores and buildings of a first city."""
+"""The people, houses and food of a first city."""
 PLACES = 600
 """The number of random places that are considered."""
 SOIL_RADIUS = 9

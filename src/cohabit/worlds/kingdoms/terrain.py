@@ -88,8 +88,7 @@ def _continent(chance: Chance, width: int, height: int) -> Field:
 
 
 def _rim(width: int, height: int, outer: int, inner: int) -> Field:
-    """The amount by which the land is lowered: fully within ``outer`` tiles of the edge, not at all from ``inner``
-    on."""
+    """The amount by which the land is lowered: fully within ``outer`` tiles of the edge, not at all from ``inner``."""
     sides = []
     for length in (width, height):
         where = np.arange(length, dtype=np.int64)

@@ -65,5 +65,5 @@ def stations_of(recipe: Recipe) -> tuple[str, ...]:
 
 
 def limit(item: str) -> int:
-    """The number of an item that a body can carry."""
+    """The largest number of this item that a body can carry."""
     return MAX_PIXELS if item == PIXELS else MAX_STACK

@@ -65,8 +65,8 @@ def status_of(game: Game, body: Body, has_chosen: bool = False) -> dict[str, Any
 
 
 def events_of(body: Body, has_chosen: bool) -> list[tuple[EventType, str]]:
-    """The events of a body's last step, without the failure of its action once it has chosen the next one: it would
-    take the failure for that of the new choice."""
+    """The events of a body's last step. Once its next action is chosen, the failure of the last one is left out: it
+    would be taken for that of the next."""
     return [event for event in body.events if not (has_chosen and FAILED.match(event[1]))]
 
 
