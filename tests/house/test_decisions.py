@@ -1,5 +1,7 @@
 """Why players acted: everybody reads what they may read of it, when they may, and nobody more than that."""
 
+import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,10 @@ from msgspec.structs import replace
 from cohabit.errors import UnknownAsset
 from cohabit.house.agents import decisions
 from cohabit.house.agents.decision_rights import LoggedDecision, Reader
+from cohabit.house.agents.transcripts import Transcripts
 from cohabit.model.film import FilmDecision
 
-from .making import ANN, BOB, GOD, HOST, OWL, Client, back_again, make_room, newcomer, open_house, player
+from .making import ANN, BOB, GOD, HOST, OWL, Client, a_moment, back_again, make_room, newcomer, open_house, player
 from .test_agents import brain, counted, moves, nim, until
 
 SEALED: dict[str, Any] = {"partial_intel": True}
@@ -231,3 +234,24 @@ async def test_api_keys_are_in_no_decision(monkeypatch: pytest.MonkeyPatch) -> N
         who = await make_room(house, ANN, BOB, HOST, GOD)
         await act(who["ann"], "shout", "my key is sk-abcdefgh12345", text="hm")
         assert await reasons(who["zeus"]) == ["my key is [hidden]"]
+
+
+async def test_a_house_closes_only_when_the_last_reasons_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, write = threading.Event(), Transcripts.write
+
+    def written_late(kept: Transcripts, room: str, encoded: bytes) -> None:
+        go.wait()
+        write(kept, room, encoded)
+
+    monkeypatch.setattr(Transcripts, "write", written_late)
+    async with open_house(tmp_path) as house:
+        who = await make_room(house, ANN, BOB, HOST, world="nim")
+        await act(who["ann"], "take", "leaves a multiple of four", n=3)
+        closing = asyncio.ensure_future(house.bots.decisions.close())
+        await a_moment()
+        assert not closing.done()
+        go.set()
+        await closing
+        assert [b"leaves a multiple of four" in line for line in house.bots.transcripts.newest("den", 10_000)] == [True]

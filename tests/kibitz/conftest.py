@@ -1,5 +1,5 @@
 """The browser and the house of the page's tests."""
 
-from tests.faces.conftest import browser, house, people, visit
+from tests.faces.conftest import browser, empty_house, house, people, visit
 
-__all__ = ["browser", "house", "people", "visit"]
+__all__ = ["browser", "empty_house", "house", "people", "visit"]

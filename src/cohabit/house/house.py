@@ -282,6 +282,7 @@ class House:
         await self.door.close()
         await self.films.close()
         await rooms.close()
+        await self.bots.decisions.close()  # of the last entries, too
         await self.ledger.close()
         await run_in_thread("the writer", self.writer.close)
         if rooms.heads is not None:

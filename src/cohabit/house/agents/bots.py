@@ -116,7 +116,6 @@ class Bots:
         self._stop(list(self._tasks))
         await asyncio.gather(*self._ending, return_exceptions=True)
         await self._thinking.close()
-        self.decisions.close()
         end_idle_processes()
 
     # -- playing ----------------------------------------------------------------------------------

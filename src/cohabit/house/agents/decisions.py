@@ -165,11 +165,12 @@ class DecisionLog:
         with self._lock:
             self._rooms.pop(room, None)
 
-    def close(self) -> None:
-        """Write what is left, and end the thread."""
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
+    async def close(self) -> None:
+        """Write what is left, and end the thread. A process may end as soon as its house is closed."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            await worker.run(lambda: None)  # after everything before it
+            worker.close()
 
     def _later(self, work: Callable[[], None]) -> None:
         def job() -> None:
