@@ -49,6 +49,26 @@ async def test_watchers_see_everything_exactly_so_many_steps_later() -> None:
         assert "41" not in (await who["watchers"]("view")).text
 
 
+async def test_the_delayed_view_says_how_many_steps_ago_it_was_so() -> None:
+    async with open_house() as house:
+        who = await open_room(house, GOD, ANN, BOB, HOST)
+        early, clock = await who["watchers"]("delayed_view", {"data": True}), cast(FakeClock, house.clock)
+        assert (early.steps_ago, early.id) == (None, "")
+        for _ in range(5):
+            await who["bob"]("shout", {"text": "hello"})
+        await clock.advance(1_000)
+        first = await who["watchers"]("delayed_view", {"data": True})
+        assert (first.steps_ago, first.text.splitlines()[0]) == (3, "Everything, as it was 3 steps ago:")
+        await who["bob"]("shout", {"text": "hello"})  # within the second for which a view is kept
+        same = await who["watchers"]("delayed_view", {"data": True, "since": first.id})
+        assert (same.steps_ago, same.text) == (4, "")
+        await who["zeus"]("finish")
+        assert (await seen(who["watchers"])).startswith("Everything, as it was 0 steps ago:")
+        await who["zeus"]("rematch")
+        await who["bob"]("shout", {"text": "hello"})
+        assert (await seen(who["watchers"])).startswith("Everything, as it was 1 step ago:")
+
+
 async def test_a_model_finds_the_two_commands_of_spectators_in_its_tools_once_they_are_of_use() -> None:
     async with open_house() as house:
         who = await open_room(house)

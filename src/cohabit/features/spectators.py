@@ -190,6 +190,10 @@ class SpectatorsFeature(Feature):
         is_due = bool(kept.marks) and kept.marks[0][0] <= kept.steps - kept.delay
         return max(kept.over, kept.marks[0][1] if is_due else -1)
 
+    def steps_until(self, room: BaseRoom, seq: int) -> int:
+        kept = SPECTATORS.read(room.state)
+        return kept.steps if seq == room.record.seq else max((n for n, entry in kept.marks if entry <= seq), default=0)
+
     def closes_save(self, room: BaseRoom, game: str, seq: int) -> str:
         return "this room is open to spectators, who know this game by now; begin a new one (`rematch`)"
 

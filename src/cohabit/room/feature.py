@@ -196,6 +196,10 @@ class Feature:
         is none yet; None: it may not. It never goes back."""
         return None
 
+    def steps_until(self, room: "BaseRoom", seq: int) -> int | None:
+        """How many steps the room has had until an entry, in which that delay is counted; None: not counted here."""
+        return None
+
     def notice(self, room: "BaseRoom") -> str:
         """The text that everybody who joins is told about the room, as one text; empty: nothing."""
         return ""
@@ -275,6 +279,7 @@ class Hooks(Struct, frozen=True, eq=False):
     closes_seat: tuple[Callable[["BaseRoom", Member, SeatId], str], ...]
     closes_save: tuple[Callable[["BaseRoom", str, int], str], ...]
     full_view_until: tuple[Callable[["BaseRoom", Member], int | None], ...]
+    steps_until: tuple[Callable[["BaseRoom", int], int | None], ...]
     notice: tuple[Callable[["BaseRoom"], str], ...]
     arrival: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
     view_lines: tuple[Callable[["BaseRoom", Member], str], ...]

@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Annotated, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -16,7 +16,7 @@ from cohabit.house.calls.context import HouseContext
 from cohabit.house.films import moments
 from cohabit.house.films.filming import Row, Watch, evenly
 from cohabit.house.films.maker import FilmMaker, error_of
-from cohabit.house.films.rights import full_view_until, watch_for
+from cohabit.house.films.rights import full_view_until, steps_until, watch_for
 from cohabit.house.films.wire import Begin, Play, Played
 from cohabit.house.running.calls import PeekCall
 from cohabit.house.settings import split_names
@@ -78,7 +78,7 @@ async def film(
         raise ctx.runner.failure
     has_saves = bool(await run_in_thread("the saves", partial(ctx.house.store.saves, ctx.room.id)))
     watch = watch_for(ctx.room, ctx.member, seat, has_saves=has_saves)
-    until = await until_for(ctx) if watch.delayed else None
+    until = (await shown_to(ctx)).until if watch.delayed else None
     maker = ctx.house.need(FilmMaker)
     async with maker.turn(ctx.credential.identity or ctx.credential.counted_as.hex()):
         secret = secret_for(ctx.room.state.secret, "film", ctx.member.id, seat, first, last, frames)
@@ -101,18 +101,27 @@ async def film(
     return page
 
 
-async def until_for(ctx: HouseContext) -> int:
-    """The last entry that a spectator sees, in a room that is at rest."""
+class Shown(NamedTuple):
+    """How far a spectator sees."""
+
+    until: int  # the last entry
+    step: int  # the number of steps until there
+    now: int  # the number of steps until now
+
+
+async def shown_to(ctx: HouseContext) -> Shown:
+    """How far a spectator sees, in a room that is at rest."""
     me = ctx.member.id
 
-    def ask(room: Room) -> int | None:
+    def ask(room: Room) -> Shown | None:
         member = room.state.members.get(me)
-        return full_view_until(room, member) if member is not None else None
+        until = full_view_until(room, member) if member is not None else None
+        return Shown(until, steps_until(room, until), steps_until(room, room.record.seq)) if until is not None else None
 
-    until: int | None = await ctx.runner.submit(PeekCall(ask))
-    if until is None:
+    shown: Shown | None = await ctx.runner.submit(PeekCall(ask))
+    if shown is None:
         raise PermissionDenied("only spectators see this; `spectate` makes you one, in a room that is open to them")
-    return until
+    return shown
 
 
 class Page:

@@ -13,7 +13,7 @@ from msgspec.json import decode
 from cohabit.errors import PermissionDenied
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.calls.newest import Newest
-from cohabit.house.films.command import Page, until_for
+from cohabit.house.films.command import Page, Shown, shown_to
 from cohabit.house.films.filming import Watch
 from cohabit.house.films.maker import FilmMaker
 from cohabit.house.films.rights import full_view_until
@@ -32,6 +32,7 @@ NOTHING_YET = "Nothing is shown yet: spectators see everything some steps later.
 class DelayedView(Struct, omit_defaults=True):
     text: str
     id: str = ""  # of what is seen
+    steps_ago: int | None = None  # 0 when the game is over; None: nothing is shown yet
     view: dict[str, Any] | None = None
     scene: dict[str, Any] | None = None
 
@@ -41,6 +42,7 @@ class Still(Struct):
 
     record: Hashable  # names the record that it is of
     until: int  # its last entry
+    step: int  # the number of steps until there
     made_at: int
     shown: DelayedView
 
@@ -55,18 +57,18 @@ class Stills:
     def __init__(self) -> None:
         self._newest: Newest[Still] = Newest(MAX_ROOMS)
 
-    async def get(self, ctx: HouseContext, until: int) -> DelayedView:
+    async def get(self, ctx: HouseContext, due: Shown) -> Still:
+        until = due.until
         clock = ctx.house.clock
         record = (ctx.room.state.secret, ctx.house.need(Keyframes).forgotten(ctx.room.id))
 
         async def make() -> Still:
             shown = await _make(ctx, until)
-            return Still(record, until, clock.now(), shown)
+            return Still(record, until, due.step, clock.now(), shown)
 
-        still = await self._newest.get(
+        return await self._newest.get(
             ctx.room.id, lambda kept: kept.record == record and kept.serves(until, clock.now()), make
         )
-        return still.shown
 
 
 async def _make(ctx: HouseContext, until: int) -> DelayedView:
@@ -77,7 +79,7 @@ async def _make(ctx: HouseContext, until: int) -> DelayedView:
         return DelayedView(NOTHING_YET)
     made = decode(frame)
     view, digest = made["view"], blake2b(frame, digest_size=6).hexdigest()
-    return DelayedView(f"Everything, some steps ago:\n{view['text']}", digest, view, made.get("scene", {}))
+    return DelayedView(view["text"], digest, view=view, scene=made.get("scene", {}))
 
 
 @command(
@@ -93,11 +95,17 @@ async def delayed_view(
     data: Annotated[bool, Meta(description="with the values and the scene, for pages")] = False,
     since: Annotated[str, Meta(max_length=40, description="`id` of the last reply: leave out what is the same")] = "",
 ) -> DelayedView:
-    """The view of spectators: everything, as it was some steps ago. Call `spectate` first."""
-    until = await until_for(ctx)
-    shown = await ctx.house.need(Stills).get(ctx, until)
-    if await until_for(ctx) < until:  # meanwhile it may have taken a seat
+    """The view of spectators: everything, as it was some steps ago (`steps_ago`). Call `spectate` first."""
+    due = await shown_to(ctx)
+    still = await ctx.house.need(Stills).get(ctx, due)
+    after = await shown_to(ctx)
+    if after.until < due.until:  # meanwhile it may have taken a seat
         raise PermissionDenied("what you may see has changed; try again")
-    if data and shown.id == since != "":
-        return DelayedView("", since)
-    return shown if data else DelayedView(shown.text, shown.id)
+    shown = still.shown
+    if not shown.id:  # nothing is shown yet
+        return shown
+    ago = after.now - still.step
+    if data and shown.id == since:
+        return DelayedView("", since, ago)
+    text = f"Everything, as it was {ago:,} step{'s' * (ago != 1)} ago:\n{shown.text}"
+    return DelayedView(text, shown.id, ago, shown.view, shown.scene) if data else DelayedView(text, shown.id, ago)

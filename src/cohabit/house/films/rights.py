@@ -55,3 +55,8 @@ def full_view_until(room: Room, member: Member) -> int | None:
     it."""
     found = (until(room, member) for until in room.hooks.full_view_until)
     return next((until for until in found if until is not None), None)
+
+
+def steps_until(room: Room, seq: int) -> int:
+    """How many steps the room has had until an entry."""
+    return next((steps for count in room.hooks.steps_until if (steps := count(room, seq)) is not None), 0)
