@@ -10,6 +10,7 @@ from typing import Any
 
 import httptools
 import uvicorn
+from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cohabit.errors import BadArgs, Busy, CohabitError, TooLarge
@@ -275,15 +276,17 @@ class HttpProtocol(HttpToolsProtocol):
             self._refusal = TooLarge(message), status
         raise StopParsing
 
-    def _send_refusal(self, error: CohabitError, status: HTTPStatus) -> None:
+    def _send_refusal(self, error: CohabitError, status: HTTPStatus, response: Response | None = None) -> None:
+        """``response``: another one than that of the error."""
         self.url, self.headers = b"", []  # not kept until the connection is closed and collected
         answering = self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr]  # None at first
         if answering:  # an earlier request: the client would take this for a part of its answer
             self.transport.abort()
             return
-        body = bytes(error_response(error).body)
-        head = f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: application/json\r\n"
-        self.transport.write(f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body)
+        response = response or error_response(error)
+        headers = [b"%b: %b\r\n" % header for header in [*response.raw_headers, (b"connection", b"close")]]
+        head = f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode()
+        self.transport.write(head + b"".join(headers) + b"\r\n" + bytes(response.body))
         self.transport.close()
 
 

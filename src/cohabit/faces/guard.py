@@ -24,7 +24,9 @@ Refused = Callable[[CohabitError], Response]
 
 def error_response(error: CohabitError, status: int | None = None) -> Response:
     """The HTTP response of an error, with its own status unless another one is given."""
-    headers = {"www-authenticate": 'Bearer realm="cohabit"'} if error.status == 401 else None
+    headers = {"www-authenticate": 'Bearer realm="cohabit"'} if error.status == 401 else {}
+    if isinstance(seconds := error.details.get("retry_after_s"), int):
+        headers["retry-after"] = str(seconds)
     body = msgspec.json.encode({"ok": False, "error": error.as_wire()})
     return Response(body, status or error.status, headers, "application/json")
 

@@ -13,7 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from cohabit.client import ConnectionLost
 from cohabit.errors import Busy
 from cohabit.faces.direct import TEXT, DirectProtocol
-from cohabit.faces.guard import READS, error_response
+from cohabit.faces.guard import READS
+from cohabit.faces.refusing import refusal, refuse
 from cohabit.house.house import House
 from cohabit.house.store.validity import ENDED, RETRY_S, Validity
 
@@ -47,7 +48,7 @@ class HttpWhileValid:
             return
         busy = Busy(ENDED, retry_after_s=RETRY_S)
         if not self._validity.is_valid:
-            await error_response(busy)(scope, receive, send)
+            await refuse(busy, scope, receive, send)
             return
         has_begun = is_refused = is_cut_off = False
         request = asyncio.current_task()
@@ -67,8 +68,8 @@ class HttpWhileValid:
                 await asyncio.wait([request])  # until this is cancelled with it
             else:
                 is_refused = True
-                refusal = busy if scope["method"] in READS else ConnectionLost("this house has lost its lease")
-                await error_response(refusal)(scope, receive, send)
+                error = busy if scope["method"] in READS else ConnectionLost("this house has lost its lease")
+                await refusal(error, scope["path"])(scope, receive, send)
 
         try:
             await self._app(scope, receive, checked)

@@ -1,8 +1,10 @@
 """Connections that the front passes on, and what it still counts of them."""
 
 import asyncio
+import json
 import socket
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -128,3 +130,28 @@ async def test_a_process_that_is_gone_gives_busy_and_says_when_to_try_again(tmp_
         async with httpx2.AsyncClient(base_url=nodes.url) as http:
             answer = await http.get("/api/whoami", headers=bearer(tokens["ann"]))
             assert (answer.status_code, answer.json()["error"]["code"]) == (503, "BUSY")
+
+
+async def test_a_client_of_mcp_gets_a_jsonrpc_error_with_its_id_while_a_room_has_no_process(tmp_path: Path) -> None:
+    async with cluster(tmp_path, "w1") as nodes:
+        tokens = await create(nodes, "w1", "den")
+        asked = {"jsonrpc": "2.0", "id": "call-7", "method": "tools/call", "params": {"name": "view", "arguments": {}}}
+
+        async def answer(room: str, content: bytes) -> Any:
+            async with httpx2.AsyncClient(base_url=nodes.url, headers=bearer(tokens["ann"])) as http:
+                got = await http.post(f"/mcp{room}", content=content)
+            said = got.json()
+            assert (got.status_code, got.headers["retry-after"], said["jsonrpc"]) == (503, "1", "2.0")
+            assert (said["error"]["code"], said["error"]["data"]["code"]) == (-32603, "BUSY")
+            return said["id"], said["error"]["message"]
+
+        nodes.moving.add("den")
+        for room in ("", "/den"):
+            told = "[BUSY] room den is moving to another process; try again in a second"
+            assert await answer(room, json.dumps(asked).encode()) == ("call-7", told)
+        for unreadable in (b"", b"{", b"[" * 100_000, b'{"id": {}}'):
+            assert (await answer("/den", unreadable))[0] is None
+        nodes.moving.clear()
+        nodes.passages.by_node["w1"].close()
+        told = "[BUSY] the process of this room has stopped; try again soon"
+        assert await answer("/den", json.dumps(asked).encode()) in (("call-7", told), (None, told))

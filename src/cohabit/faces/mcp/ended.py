@@ -16,10 +16,9 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from cohabit.errors import CohabitError
-from cohabit.faces.guard import error_response
 from cohabit.faces.mcp.backend import InHouse
-from cohabit.faces.mcp.refusals import failed
 from cohabit.faces.oauth import add_challenge
+from cohabit.faces.refusing import rpc_error
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
 
@@ -81,7 +80,7 @@ class EndedTokens:
             if message.id is None:  # a notification, which nobody waits for
                 await Response(status_code=202)(scope, receive, send)
                 return
-        response = refused(refusal)
+        response = rpc_error(refusal)
         add_challenge(response, self._house.signing_in, scope["path"], refusal, has_token=token is not None)
         await response(scope, receive, send)
 
@@ -91,17 +90,6 @@ def _read(body: bytes) -> Request:
         return _decode(body)
     except msgspec.MsgspecError:  # it gets the same answer as any other request
         return Request(id=0)
-
-
-def refused(refusal: CohabitError) -> Response:
-    """A refusal, with the error as JSON-RPC has it: clients of MCP show its message."""
-    response = error_response(refusal)
-    error = failed(refusal).error
-    response.body = msgspec.json.encode(
-        {"jsonrpc": "2.0", "id": None, "error": msgspec.to_builtins(error.model_dump())}
-    )
-    response.headers["content-length"] = str(len(response.body))
-    return response
 
 
 def counting(send: Send, caller: InHouse) -> Send:

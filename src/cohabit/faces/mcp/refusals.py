@@ -13,7 +13,8 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from cohabit.errors import AskerError, Busy, CohabitError, internal_error
+from cohabit.errors import CohabitError, internal_error
+from cohabit.faces.refusing import rpc_code
 
 
 def refused(error: CohabitError, *, values: bool) -> types.CallToolResult:
@@ -27,9 +28,7 @@ def refused(error: CohabitError, *, values: bool) -> types.CallToolResult:
 
 def failed(error: CohabitError) -> MCPError:
     """The same for everything that is not a tool."""
-    asker = isinstance(error, AskerError) and not isinstance(error, Busy)
-    code = types.INVALID_PARAMS if asker else types.INTERNAL_ERROR
-    return MCPError(code, error.as_text(), msgspec.to_builtins(error.as_wire()))
+    return MCPError(rpc_code(error), error.as_text(), msgspec.to_builtins(error.as_wire()))
 
 
 async def mask(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.faces.connections import Connections, HttpProtocol, ServerConfig, StopParsing
 from cohabit.faces.guard import Guard
+from cohabit.faces.refusing import refusal
 from cohabit.faces.serve import GuestServer
 from cohabit.faces.workers.passing import MAX_PASSED_BYTES, Take
 from cohabit.faces.workers.peers import gone
@@ -122,7 +123,9 @@ class FrontProtocol(HttpProtocol):
             self.transport.abort()  # here; the connection goes on there
         else:
             closed()
-            self._send_refusal(gone(), HTTPStatus(503))
+            path = (httptools.parse_url(self.url).path or b"").decode("ascii", "replace")
+            body = self._read.partition(b"\r\n\r\n")[2]
+            self._send_refusal(gone(), HTTPStatus(503), refusal(gone(), path, body))
 
 
 class NodeConnections(Connections):

@@ -33,7 +33,7 @@ RETRY_S: Final = 1
 
 def away(room: str) -> Busy:
     """The room is not open in any node at the moment."""
-    return Busy(f"room {room[:64]} is being opened in another process; try again soon", retry_after_s=RETRY_S)
+    return Busy(f"room {room[:64]} is moving to another process; try again in a second", retry_after_s=RETRY_S)
 
 
 def gone() -> Busy:

@@ -14,8 +14,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cohabit.errors import BadArgs, CohabitError, Unauthorized
-from cohabit.faces.guard import READS, answering, error_response
+from cohabit.faces.guard import READS, answering
 from cohabit.faces.http import MAX_JOIN_BODY
+from cohabit.faces.refusing import refusal, refuse
 from cohabit.faces.workers.exchange import Exchange, NodeGone, NodeLost
 from cohabit.faces.workers.peers import ASK, CALL, WORD, Peers, answer_node, away, gone, lost
 from cohabit.faces.workers.routing import IN_BODY, as_from_client, is_relayed, room_of, token_of
@@ -74,7 +75,7 @@ class Relay:
             await self._app(scope, receive, send)
         elif holder == MOVING or relayed:  # the other node may know an earlier state
             assert room is not None
-            await error_response(away(room))(scope, receive, send)
+            await refuse(away(room), scope, receive, send)
         else:
             await self._send_on(holder, scope, receive, send)
 
@@ -93,7 +94,7 @@ class Relay:
         try:
             exchange = await pool.take()
         except NodeGone:
-            await error_response(gone())(scope, receive, send)
+            await refuse(gone(), scope, receive, send)
             return
         target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
         hung_up: asyncio.Future[None] | None = None
@@ -104,10 +105,10 @@ class Relay:
                 hung_up = asyncio.ensure_future(_until_gone(receive, exchange))
                 await _respond(exchange, send)
         except (NodeLost, CohabitError) as wrong:
-            refusal = wrong if isinstance(wrong, CohabitError) else lost(repeatable=_is_repeatable(scope))
+            error = wrong if isinstance(wrong, CohabitError) else lost(repeatable=_is_repeatable(scope))
             has_begun = hung_up is not None and exchange.status  # then the client sees that it is cut off
             if not has_begun:
-                await error_response(refusal)(scope, receive, send)
+                await refusal(error, scope["path"])(scope, receive, send)
         finally:
             pool.give_back(exchange)
             if hung_up is not None:
