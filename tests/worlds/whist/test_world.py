@@ -233,7 +233,9 @@ def test_the_text_says_whom_the_deal_waits_for_and_how_the_last_hand_ended():
         commit(world, one) if one is EAST else world.cut(one)
     assert "when these have revealed their nonces: East. Call `reveal` with yours." in world.observe(own("east")).text
     assert "Call `reveal`" not in world.observe(own("west")).text
-    assert world.observe(Eye()).status["deal"]["commitment"] in text
+    deal = world.observe(Eye()).status["deal"]
+    assert "Committed to a number: the house and East." in world.observe(own("west")).text
+    assert not [made for made in (deal["game"], deal["commitment"], *filter(None, deal["commitments"])) if made in text]
 
 
 def test_at_the_end_each_player_reads_whether_its_team_won():

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from cohabit.worlds.whist.rules import BOOK, SEATS, Card, partner_of, rank_of, suit_of
-from cohabit.worlds.whist.status import ShownTrick, Status
+from cohabit.worlds.whist.status import ShownDeal, ShownTrick, Status
 from cohabit.worlds.words import counted
 
 NAMES = ("North", "East", "South", "West")
@@ -65,9 +65,14 @@ def _before_the_deal(seen: Status) -> list[str]:
         _last_hand(seen),
         voids,
         _waiting_for_reveals(seen) if seen.phase == "reveal" else _waiting_for_cuts(seen),
-        f"Deal {deal.number} of {deal.game}. The house is committed to its secret: {deal.commitment}",
-        *[f"{NAMES[seat]} is committed to {made}" for seat, made in enumerate(deal.commitments) if made],
+        _committed(deal),
     ]
+
+
+def _committed(deal: ShownDeal) -> str:
+    """Only who: programs that check a deal read the digits from the values."""
+    seats = [NAMES[seat] for seat, made in enumerate(deal.commitments) if made]
+    return f"Deal {deal.number} of this game. Committed to a number: {listed(['the house', *seats])}."
 
 
 def _waiting_for_cuts(seen: Status) -> str:
