@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import Any
 
@@ -397,3 +398,24 @@ def test_a_save_that_is_loaded_after_a_hand_gets_a_cross(house: Running, visit: 
     verdict(page, "Hand 1 ✔", "your number is in it")
     house.call("hal", "load_world", name="before")
     verdict(page, "Deal 1 ✘", "which had been dealt before")
+
+
+def test_the_result_of_a_game_covers_no_name(house: Running, visit: Visit) -> None:
+    house.open(whist(points=1))
+    pages = [visit(house.link(who)) for who in ("ann", "eve")]
+    dealt(pages[0])
+    while status(house)["phase"] != "gameOver":
+        play_hand(house)
+    for page in pages:
+        for width, height in ((1280, 720), (360, 640)):
+            page.set_viewport_size({"width": width, "height": height})
+            expect(document(page).locator("#news")).to_contain_text(re.compile(r" win \d+ : 0"))
+            expect(document(page).locator(".plate")).to_have_count(4)
+            covered = frame_of(page).evaluate(
+                """() => { const box = document.getElementById("news").getBoundingClientRect();
+                return [...document.querySelectorAll(".plate")].filter((plate) => {
+                  const name = plate.getBoundingClientRect();
+                  return name.left < box.right && box.left < name.right && name.top < box.bottom && box.top < name.bottom;
+                }).map((plate) => plate.textContent); }"""
+            )
+            assert covered == [], (width, height)
