@@ -93,6 +93,9 @@ async def test_what_came_of_the_action_is_said_once(table: Any, world: str) -> N
             assert done.startswith("You chose use_tool. +1 dirt.")
             assert done.count("+1 dirt.") == 1
             assert "YOUR LAST ACTION" not in done
+        failed = text(await zoe.call_tool("act", {"action": "craft", "params": {"item": "workbench"}}))
+        assert failed.startswith("Failed: workbench needs ")
+        assert failed.count("workbench needs") == 1
 
 
 async def test_programs_get_the_whole_observation_as_before(table: Any) -> None:

@@ -86,8 +86,10 @@ def _new_lines(text: str, action: ActionResult) -> list[str]:
         at = lines.index(f"{LAST_ACTION}:")
         del lines[at - 1 : at + 2]
     said = {sentence.strip(" .") for sentence in (action.message, *action.message.split(". "))} - {""}
-    return [line for line in lines if not line.startswith(f"{LAST_ACTION}: ") and _plain(line) not in said]
+    return [line for line in lines if not line.startswith(f"{LAST_ACTION}: ") and _plain(line, action) not in said]
 
 
-def _plain(line: str) -> str:
-    return (line[2:] if line.startswith(MARKS) else line).strip(" .")
+def _plain(line: str, action: ActionResult) -> str:
+    """What a line says: of an event such as ``craft failed: you have no wood``, why."""
+    plain = (line[2:] if line.startswith(MARKS) else line).strip(" .")
+    return plain if action.success else plain.rpartition(" failed: ")[2]
