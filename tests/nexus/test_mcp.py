@@ -59,6 +59,10 @@ async def test_an_agent_with_one_token_for_the_house_travels_and_plays_over_one_
             ) as older,
         ):
             before = {tool.name for tool in (await older.list_tools()).tools}
+            listed_goals = (await at_nexus.call_tool("act", {"action": "meta_goals"})).content[0].text
+            assert "\n- survivor: Survive 100 steps" in listed_goals
+            in_detail = await at_nexus.call_tool("act", {"action": "game_details", "params": {"game_id": "wilderness"}})
+            assert in_detail.content[0].text.startswith("[READY] wilderness: ")
             arrived = await older.call_tool("enter_game", {"room": "nexus", "game_id": "wilderness"})
             assert "pass room=wilderness with each call, first to `rules`" in arrived.content[0].text
             async with asyncio.timeout(120):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from cohabit.features.visits.transit import Receipt
 from cohabit.model.travel import LeftBody
+from cohabit.nexus.answers import details_text, games_text, goals_text
+from cohabit.nexus.goals import GOALS, set_goal
 from cohabit.nexus.suggestions import suggestions
 from cohabit.nexus.text import (
     GAMES_SHOWN,
@@ -20,7 +23,7 @@ from cohabit.nexus.text import (
 )
 from cohabit.nexus.values import Achievement, GoalProgress, NexusView, PortableItem, Session, Visit, WorldTotals
 
-from .making import CAMP, GAMES, ORBIT, PLANETS, TRAVELS, agent
+from .making import CAMP, CRAFTER, GAMES, ORBIT, PLANETS, TRAVELS, agent
 
 VETERAN = agent(
     skills={"combat": 0.5, "survival": 0.25, "planning": 0.0},
@@ -216,3 +219,39 @@ def test_of_many_games_the_suggested_ones_are_shown() -> None:
     shown = [line.split()[1].rstrip(":") for line in lines if line.startswith("[READY]")]
     assert shown == ["g000", "g001", "g099", *(f"g{number:03}" for number in range(2, GAMES_SHOWN - 1))]
     assert "and 80 more (list_games)" in lines
+
+
+# -- answers ------------------------------------------------------------------------------------------------------
+RULES = "Crafter.\nGather things.\n\nA table needs 2 wood."
+
+
+def test_a_game_in_detail_names_all_that_it_teaches_gives_and_lets_out_and_tells_all_rules_on_request_only() -> None:
+    short, whole = (details_text(CAMP, CRAFTER, RULES, agent(), whole=whole) for whole in (False, True))
+    for name in (*CRAFTER.lessons, *CRAFTER.items, *(rule.name for rule in CRAFTER.bonuses)):
+        assert name.removeprefix("achievement:") in short
+    assert "[READY] camp: The camp" in short
+    assert "Crafter. Gather things.\nThe rest of the rules: `game_details` with rules true" in short
+    assert ("2 wood" in short, "2 wood" in whole, "with rules true" in whole) == (False, True, False)
+    values = msgspec.json.encode([CAMP, CRAFTER.lessons, CRAFTER.items, CRAFTER.bonuses])
+    assert len(short) < len(values) / 2
+
+
+def test_the_meta_goals_are_a_line_each_with_what_they_give_and_how_far_one_is() -> None:
+    profile = set_goal(set_goal(agent(), "wayfarer", GAMES, 0), "see the sea", GAMES, 0)
+    lines = goals_text(GAMES, profile).split("\n")
+    assert len(lines) == 1 + len(GOALS) + 1
+    for goal in GOALS.values():
+        (line,) = [line for line in lines if line[2:].startswith(f"{goal.id}: ")]
+        assert goal.reward.title in line
+        assert line.startswith("* " if goal.id == "wayfarer" else "- ")
+    told = "- master_crafter: Reach a crafting skill of 0.8. Gives the title Master Crafter, inventory_bonus 1. 0 %, 0 of 0.8"
+    assert any(line.startswith(told) for line in lines)
+    assert lines[-1] == "* own-1: see the sea (your own)"
+    assert " 0 %" not in goals_text(GAMES, None)
+
+
+def test_the_list_of_games_says_what_they_teach_and_where_to_read_more() -> None:
+    text = games_text(GAMES, TRAVELS, None)
+    assert all(f"[READY] {game.id}: " in text for game in GAMES)
+    assert text.endswith("`game_details` says more of one.")
+    assert games_text((), TRAVELS, None) == "There are no games."

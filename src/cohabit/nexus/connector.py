@@ -13,8 +13,8 @@ from cohabit import errors
 from cohabit.features.visits.state import VISITS
 from cohabit.model.observation import one_line
 from cohabit.model.travel import DOMAINS, NewAvatar
-from cohabit.nexus import goals
-from cohabit.nexus.games import find_game, game_of, games_of, travel_of
+from cohabit.nexus import answers, goals
+from cohabit.nexus.games import find_game, game_of, games_of, travel_named, travel_of
 from cohabit.nexus.packages import bonuses, forget, remember
 from cohabit.nexus.skills import matching
 from cohabit.nexus.suggestions import suggestions
@@ -257,16 +257,23 @@ class NexusConnector:
         return {"games": msgspec.to_builtins(games_of(self._house)), "profiles": msgspec.to_builtins(profiles)}
 
     async def _ask_list_games(self, by: str | None) -> dict[str, Any]:
-        return {"games": msgspec.to_builtins(games_of(self._house))}
+        games = games_of(self._house)
+        travels = {game.kind: travel_named(game.kind) for game in games}
+        return {
+            "text": answers.games_text(games, travels, await self._own(by)),
+            "games": msgspec.to_builtins(games),
+        }
 
-    async def _ask_game_details(self, by: str | None, game_id: str) -> dict[str, Any]:
+    async def _ask_game_details(self, by: str | None, game_id: str, rules: bool = False) -> dict[str, Any]:
         runner = find_game(self._house, game_id)
         travel = travel_of(runner.room.world)
         profile = await self._own(by)
+        # The commands that they name are of the game, not of the Nexus.
+        told = runner.room.about[1].replace("`", "") if runner.room.about is not None else ""
         return {
+            "text": answers.details_text(game_of(runner), travel, told, profile, whole=rules),
             "game": msgspec.to_builtins(game_of(runner)),
-            # The commands that they name are of the game, not of the Nexus.
-            "rules": runner.room.about[1].replace("`", "") if runner.room.about is not None else "",
+            "rules": told,
             "lessons": msgspec.to_builtins(travel.lessons),
             "items": msgspec.to_builtins(travel.items),
             "bonuses": msgspec.to_builtins(travel.bonuses),
@@ -296,7 +303,7 @@ class NexusConnector:
                 line["pursued"] = any(one.goal == goal.id for one in profile.goals)
             known.append(line)
         own = [] if profile is None else [one for one in profile.goals if one.goal not in goals.GOALS]
-        return {"goals": known, "own": msgspec.to_builtins(own)}
+        return {"text": answers.goals_text(games, profile), "goals": known, "own": msgspec.to_builtins(own)}
 
     async def _ask_wait_for_game(self, by: str | None, game_id: str, timeout: int) -> dict[str, Any]:  # noqa: ASYNC109 - of the house's clock
         runner = find_game(self._house, game_id)

@@ -321,9 +321,11 @@ class Nexus(SeparateWorld):
         return (yield Ask("list_games"))
 
     @query(category="discovery")
-    def game_details(self, eye: Eye, game_id: GameId) -> Plan:
-        """A game: its rules in words, its skills, bonuses and portable items."""
-        return (yield Ask("game_details", {"game_id": game_id}))
+    def game_details(
+        self, eye: Eye, game_id: GameId, rules: Annotated[bool, Meta(description="with all its rules")] = False
+    ) -> Plan:
+        """A game: what it is about, its lessons, bonuses and portable items."""
+        return (yield Ask("game_details", {"game_id": game_id, "rules": rules}))
 
     @query(needs="read_own")
     def review_self(self, eye: Eye) -> Plan:
