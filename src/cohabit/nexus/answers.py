@@ -1,4 +1,4 @@
-"""What a model reads when it asks the Nexus for games and goals: short, and each thing once. Programs read the values."""
+"""What a model reads when it asks the Nexus for games and goals: each thing once. Programs read the values."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -49,9 +49,8 @@ def goals_text(games: Sequence[GameInfo], profile: Profile | None) -> str:
 
 
 def _goal(goal: MetaGoal, pursued: Iterable[str], games: Sequence[GameInfo], profile: Profile | None) -> str:
-    line = (
-        f"{'*' if goal.id in pursued else '-'} {goal.id}: {goal.description.rstrip('.')}. Gives {_reward(goal.reward)}"
-    )
+    sign, asked = "*" if goal.id in pursued else "-", goal.description.rstrip(".")
+    line = f"{sign} {goal.id}: {asked}. Gives {_reward(goal.reward)}"
     if profile is None:
         return line
     done = evaluate(goal, profile, games)

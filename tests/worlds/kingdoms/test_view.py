@@ -7,7 +7,7 @@ from cohabit.errors import GameRejected
 from cohabit.room.room import Room
 from cohabit.worlds.kingdoms.creatures import Job
 from cohabit.worlds.kingdoms.names import city_id
-from cohabit.worlds.kingdoms.observe import mark
+from cohabit.worlds.kingdoms.observe import PLAIN_POWERS, kings_powers, mark
 from cohabit.worlds.kingdoms.powers.table import POWERS
 from cohabit.worlds.kingdoms.rules import armies, cities, diplomacy, life, realms
 from cohabit.worlds.kingdoms.sim import City, Sim
@@ -206,10 +206,16 @@ def test_the_view_says_why_a_city_does_not_grow_or_is_not_loyal(room: Room) -> N
     assert "weary of war -30" in line
 
 
-def test_the_view_has_the_powers_that_the_king_can_pay_with_cost_and_effect(room: Room) -> None:
+def test_the_view_has_the_powers_that_the_king_can_pay_with_their_cost_and_the_rules_say_what_they_do(
+    room: Room,
+) -> None:
     sim = room.world.sim
     sim.kingdoms[1].faith = 12
-    assert "bounty 12: gives the city 60 food" in view(room)
+    assert "timber 12, " in view(room)
+    assert "gives the city" not in view(room)
+    assert "; bounty gives the city 60 food; " in room.world.describe()
+    for power in kings_powers():
+        assert power.family == "terraform" or power.id in (*PLAIN_POWERS, *room.world.describe().split())
     assert "loyalty 20" not in view(room)
     sim.kingdoms[1].faith = 0
     assert "POWERS" not in view(room)

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 from cohabit.model.observation import Effect, Entity, Event, EventType, Observation
 from cohabit.worlds.kingdoms.creatures import Job, Rows
 from cohabit.worlds.kingdoms.names import city_id, labelled, word_for
+from cohabit.worlds.kingdoms.powers.power import Power
 from cohabit.worlds.kingdoms.powers.table import POWERS
 from cohabit.worlds.kingdoms.rules import armies, cities, city_life, life, settlers
 from cohabit.worlds.kingdoms.sight import View
@@ -328,20 +329,29 @@ def _disloyal(sim: Sim, city: City) -> str:
 
 
 def _powers(mine: Kingdom | None, over: bool) -> str:
-    """The powers that the player can pay, with their cost and effect, and how many are too dear."""
+    """The powers that the player can pay, with their cost, and how many are too dear. The rules say what they do."""
     if mine is None or not mine.alive or over:
         return ""
-    own = [p for p in POWERS.values() if p.aim == "own" and p.family != "spawn"]
+    own = kings_powers()
     usable = [p for p in own if p.faith <= mine.faith]
     dear = sorted(p.faith for p in own if p.faith > mine.faith)
     more = f"{len(dear)} more cost {dear[0]} to {dear[-1]}" if dear else ""
     if not usable:
         return f"You cannot pay any power yet; {len(dear)} cost {dear[0]} to {dear[-1]} faith."
-    known = "; ".join(
-        f"{p.id} {p.faith}" + (f": {p.description.rstrip('.').lower()}" if p.id not in PLAIN_POWERS else "")
-        for p in usable
-        if p.family != "terraform"
+    known, ground = (
+        ", ".join(f"{p.id} {p.faith}" for p in usable if (p.family == "terraform") is is_ground)
+        for is_ground in (False, True)
     )
-    ground = ", ".join(f"{p.id} {p.faith}" for p in usable if p.family == "terraform")
     lines = ". ".join(filter(None, [known, f"On the ground: {ground}" if ground else "", more]))
-    return f"POWERS that you can invoke on your land (power_id), and their faith:\n{lines}"
+    return f"POWERS that you can invoke on your land (power_id), and their faith (`rules` says what they do):\n{lines}"
+
+
+def kings_powers() -> list[Power]:
+    """The powers that the players of kingdoms may use."""
+    return [p for p in POWERS.values() if p.aim == "own" and p.family != "spawn"]
+
+
+def powers_text() -> str:
+    """What those do whose names do not say it."""
+    plain = [p for p in kings_powers() if p.id not in PLAIN_POWERS and p.family != "terraform"]
+    return "Powers: " + "; ".join(f"{p.id} {p.description.rstrip('.').lower()}" for p in plain) + "."

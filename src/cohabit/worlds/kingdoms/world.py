@@ -17,7 +17,7 @@ from cohabit.worlds.kingdoms.beginning import begin
 from cohabit.worlds.kingdoms.drawing import picture
 from cohabit.worlds.kingdoms.drawing.map import colour_of
 from cohabit.worlds.kingdoms.history import History
-from cohabit.worlds.kingdoms.observe import Mark, heard, mark, observation, result
+from cohabit.worlds.kingdoms.observe import Mark, heard, mark, observation, powers_text, result
 from cohabit.worlds.kingdoms.order_actions import GiveOrder, OrderActions
 from cohabit.worlds.kingdoms.powers import casting, orders, spawns, terraform
 from cohabit.worlds.kingdoms.powers.table import POWERS
@@ -101,6 +101,9 @@ class Kingdoms(OrderActions):
         self.zones_x = zones_x
         self.zones_y = zones_y
         self.kingdoms = kingdoms
+
+    def describe(self) -> str:
+        return f"{super().describe()}\n\n{powers_text()}"
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.state = MatchState(f"{seed:x}", len(seats), paused=False, speed="x1", generated=0, pending=None)
