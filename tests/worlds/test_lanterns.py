@@ -13,6 +13,7 @@ from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Eye, GameRejected, OutOfBounds, Seat, Stream, UnknownAsset
 from cohabit.worlds.island import LAND, SEA, make_island
 from cohabit.worlds.lanterns import (
+    LEGEND,
     LIGHTING_OIL,
     MAX_CARRIED_OIL,
     MAX_TOWER_OIL,
@@ -238,6 +239,31 @@ def test_the_game_ends_when_all_towers_burn_for_one_keeper():
     outcome = world.light(AMBER, world.towers[-1].name)
     assert world.to_move() == []
     assert outcome.told[-1].text.startswith("the game is over: amber won with")
+
+
+def test_the_text_says_why_a_keeper_has_no_land_and_how_the_game_has_ended():
+    world = lanterns()
+    keeper, public = own(AMBER), Eye()
+    assert world.observe(keeper).text.endswith(LEGEND)
+    world.storm(None, "T1")
+    assert world.observe(keeper).text.endswith(
+        "\nNow no tower burns for you, so you hold no land. You can light a dark tower beside you for 4 oil."
+    )
+    assert world.observe(own(BLUE)).text.endswith(LEGEND)
+    world.advance(world.ticks)
+    for eye in (keeper, public):
+        text = world.observe(eye).text
+        assert text.endswith("\nIt is dawn, and no tower burns. So nobody holds land, and the game is a draw.")
+
+    world = lanterns()
+    world.storm(None, "T1")
+    for tower in world.towers:
+        tower.holder, tower.oil = "blue", 12
+    world.land = world._land()
+    world.advance(1)
+    ending = f"\nAll towers burn for one keeper. The land decides: blue {world.land['blue']}, amber 0"
+    assert world.observe(keeper).text.endswith(f"{ending}; no tower burns for you, so you hold no land.")
+    assert world.observe(public).text.endswith(f"{ending}.")
 
 
 def test_many_ticks_at_once_give_the_same_state_as_one_by_one():

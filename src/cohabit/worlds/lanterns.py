@@ -127,9 +127,10 @@ class Lanterns(World):
         if me is not None:
             mine = {t.name: t.oil * TOWER_TICKS_PER_OIL for t in self.towers if t.holder == eye.seat}
             status |= {"you": eye.seat, "light": self._light_radius(me), "walking": len(me.path), "your_towers": mine}
+        legend = LEGEND if me is not None else LEGEND.replace("@ you  ", "")
         events = [(at, text) for at, seat, text in self.news if eye.sees == "all" or seat in ("", eye.seat)]
         return Observation(
-            text=f"{self._map(lit, me)}\n{LEGEND if me is not None else LEGEND.replace('@ you  ', '')}",
+            text="\n".join(filter(None, [self._map(lit, me), legend, self._explained(me, eye.seat or "")])),
             status=status,
             inventory={"oil": me.oil} if me else {},
             location=Location(self.island.xy(me.at)) if me else None,
@@ -138,6 +139,17 @@ class Lanterns(World):
             step=self.tick,
             time_of_day=self._hour(),
         )
+
+    def _explained(self, me: Keeper | None, seat: SeatId) -> str:
+        """How the game has ended; and why a keeper has no land."""
+        none = "no tower burns for you, so you hold no land" if me is not None and not self.land[seat] else ""
+        if not self.over:
+            return f"Now {none}. You can light a dark tower beside you for {LIGHTING_OIL} oil." if none else ""
+        if not any(self.land.values()):
+            return "It is dawn, and no tower burns. So nobody holds land, and the game is a draw."
+        why = "It is dawn" if self.tick >= self.ticks else "All towers burn for one keeper"
+        land = ", ".join(f"{one.name} {one.score:g}" for one in self.standings())
+        return f"{why}. The land decides: {land}" + (f"; {none}." if none else ".")
 
     def goals(self, seat: Seat) -> Sequence[Goal]:
         land = self.land

@@ -65,7 +65,7 @@ def add_member(
     stand_in: Annotated[str | None, Meta(description="the brain that plays while this player is away")] = None,
     backend: Annotated[Backend | None, Meta(description="the model it uses")] = None,
 ) -> Joined:
-    """Add a member without a credential, such as a built-in player. For everyone else use `invite`."""
+    """Add a member without a credential, such as a built-in player. For who comes by a link, call `invite` instead."""
     named = check_invitation(ctx, id, kind, role, claim, team)
     added = new_member(
         ctx, id, kind, role=named, claim=claim, team=team, stand_in=stand_in, backend=backend, egress=bool(backend)
