@@ -20,14 +20,22 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=0, help="stop after this time")
     args = parser.parse_args()
     with atheris.instrument_imports(include=["cohabit"]):
-        from tests.fuzz.targets import SEEDS, run
-    with tempfile.TemporaryDirectory() as corpus:
+        from tests.fuzz.targets import OF_A_HOUSE, SEEDS, run, words
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = Path(folder) / "corpus"
+        corpus.mkdir()
         for number, seed in enumerate(SEEDS[args.target]):
-            (Path(corpus) / str(number)).write_bytes(seed)
-        options = [f"-runs={args.runs}", f"-artifact_prefix={FOUND}/{args.target}-", "-max_len=4096", "-timeout=60"]
+            (corpus / str(number)).write_bytes(seed)
+        options: list[str] = []
+        if args.target in OF_A_HOUSE:
+            known = Path(folder) / "words"
+            known.write_text("".join(f'"{word}"\n' for word in words()))
+            options.append(f"-dict={known}")
+        options += [f"-runs={args.runs}", f"-artifact_prefix={FOUND}/{args.target}-", "-max_len=4096", "-timeout=60"]
         options += [f"-max_total_time={args.seconds}"] * bool(args.seconds)
         atheris.Setup(
-            [sys.argv[0], *options, "-print_final_stats=1", "-verbosity=1", corpus], lambda data: run(args.target, data)
+            [sys.argv[0], *options, "-print_final_stats=1", "-verbosity=1", str(corpus)],
+            lambda data: run(args.target, data),
         )
         atheris.Fuzz()
 

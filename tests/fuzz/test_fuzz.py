@@ -1,5 +1,6 @@
 """Whatever comes in from outside is read or refused. `make soak` fuzzes each target, guided by coverage."""
 
+import json
 import re
 import subprocess
 import sys
@@ -7,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from .targets import SEEDS, TARGETS, run
+from cohabit.room.room import Room
+
+from .den import renew
+from .targets import SEEDS, TARGETS, http, mcp, run, websocket
 
 ROOT = Path(__file__).parents[2]
 FOUND = sorted(path for path in (Path(__file__).parent / "found").iterdir() if "-" in path.name)
@@ -29,6 +33,43 @@ def test_input_near_a_valid_one_is_read_or_refused(target: str) -> None:
     assert len(inputs) > 20
     for data in inputs:
         run(target, data)
+
+
+@pytest.mark.parametrize("data", SEEDS["http"])
+def test_an_example_of_a_request_is_answered_with_a_result(data: bytes) -> None:
+    assert http(data) == 200
+
+
+@pytest.mark.parametrize("data", SEEDS["mcp"])
+def test_an_example_of_a_message_of_mcp_is_answered_with_a_result(data: bytes) -> None:
+    answer = mcp(data)
+    assert b'"result":' in answer
+    assert b'"isError":true' not in answer
+
+
+@pytest.mark.parametrize("data", SEEDS["websocket"])
+def test_an_example_of_a_frame_is_answered_with_a_result(data: bytes) -> None:
+    number = json.loads(data.removeprefix(b"@"))["id"]
+    assert [reply["ok"] for reply in websocket(data) if reply.get("id") == number] == [True]
+
+
+def test_an_internal_error_behind_an_interface_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*given: object, **also: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(Room, "call", broken)
+    try:
+        with pytest.raises(AssertionError, match="answered with 500"):
+            run("http", SEEDS["http"][0])
+    finally:
+        renew()
+
+
+def test_inputs_are_tried_in_a_new_house_when_one_has_ended_the_last() -> None:
+    assert http(b"@POST /api/rooms/den/archive\n{}") == 200
+    assert [http(data) for data in SEEDS["http"]] == [200] * len(SEEDS["http"])
+    assert http(b"POST /api/rooms/den/leave\n{}") == 200
+    assert [http(data) for data in SEEDS["http"]] == [200] * len(SEEDS["http"])
 
 
 @pytest.mark.parametrize("case", FOUND, ids=lambda path: path.name)
