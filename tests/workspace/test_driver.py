@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import Busy, PermissionDenied
+from cohabit.errors import Busy, Conflict, PermissionDenied
 from cohabit.workspace import driver
 from cohabit.workspace.clone import plain_git
 from cohabit.workspace.formats.inbox import Inbox
@@ -84,6 +84,29 @@ def test_a_rebase_of_several_commits_gives_each_item_a_number_of_its_own(clone: 
     git(bob, "pull", "-q", "--rebase")
     assert titles(root(bob)) == [("INB-001", "pushed"), ("INB-002", "one"), ("INB-003", "two"), ("INB-004", "three")]
     assert bob.call("push", {})["ok"]
+
+
+def test_no_entry_is_accepted_during_a_rebase_which_would_take_it_back_when_it_is_ended(clone: Clone) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    for session in (ann, bob):
+        (root(session) / "README.md").write_text(f"by {session.workspace().identity.agent_id}\n")
+        session.call("add", {"paths": ["README.md"]})
+        session.call("commit", {"message": "README"})
+    ann.call("push", {})
+    git(bob, "fetch", "-q")
+    subprocess.run(["git", "rebase", "-q", "origin/main"], cwd=root(bob), check=False, capture_output=True)
+    before = git(bob, "status", "--porcelain")
+    for tool, args in (
+        ("journal_append", {"summary": "bob was here"}),
+        ("inbox_add", {"title": "from bob"}),
+        ("decision_add", {"title": "Comps", "context": "Two", "decision": "One"}),
+    ):
+        with pytest.raises(Conflict, match=r"rebase that was started by hand.*--abort"):
+            bob.call(tool, args)
+    assert git(bob, "status", "--porcelain") == before
+    git(bob, "rebase", "--abort")
+    bob.call("journal_append", {"summary": "bob was here"})
+    assert "bob was here" in (root(bob) / "journal.md").read_text()
 
 
 def test_a_stash_that_is_older_than_a_renumbering_can_be_applied(clone: Clone) -> None:
