@@ -562,6 +562,13 @@ def test_a_move_that_a_full_disk_interrupts_is_finished_later(clone: Clone, monk
     assert text(bob, "drafts/a.md") == "a\n"
 
 
+@pytest.mark.parametrize("said", ["write error: No space left on device", "write error. Out of diskspace"])
+def test_each_way_in_which_git_says_that_the_disk_is_full_is_understood(said: str) -> None:
+    error = failure("status", Result(128, b"", f"fatal: sha1 file '.git/index.lock' {said}"), Path("/x"), network=False)
+    assert isinstance(error, StorageFailed)
+    assert "free some space, then call again" in error.message
+
+
 def test_a_claim_that_was_accepted_without_an_answer_is_kept(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     ann = clone("ann")
     ann.call("inbox_add", {"title": "x"})

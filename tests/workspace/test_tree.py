@@ -221,7 +221,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_draft(tree: Tree, monkeyp
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module.os, "replace", full)
-    with pytest.raises(StorageFailed, match=r"note\.md: No space left"):
+    with pytest.raises(StorageFailed, match=r"note\.md: No space left.*; free some space"):
         tree.write("note.md", b"new")
     assert tree.read("note.md") == b"old"
     assert sorted(os.listdir(tree.root)) == [".git", "note.md"]

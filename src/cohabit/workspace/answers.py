@@ -1,5 +1,6 @@
 """Errors for an agent: JSON, without paths of this machine and without passwords."""
 
+import errno
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -45,6 +46,8 @@ def _from_os_error(error: OSError) -> CohabitError:
         return UnknownAsset(f"there is no such file{at}; call list to see the files")
     if isinstance(error, (IsADirectoryError, NotADirectoryError, FileExistsError)):
         return BadArgs(f"{error.strerror}{at}")
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StorageFailed(f"the disk is full{at}: {error.strerror}; free some space, then call again")
     return StorageFailed(f"the files of this workspace cannot be used: {error.strerror or type(error).__name__}{at}")
 
 

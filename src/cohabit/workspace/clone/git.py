@@ -73,7 +73,7 @@ MAX_OUTPUT: Final = 1_000
 """The number of characters of git's output that an error quotes."""
 KEPT_VARIABLES: Final = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SYSTEMROOT")
 """The environment variables that a local command keeps."""
-DISK_FULL: Final = ("no space left", "disk quota exceeded", "file too large")
+DISK_FULL: Final = ("no space left", "out of diskspace", "disk quota exceeded", "file too large")
 OTHER_FORMAT: Final = ("hash algorithm", "object format", "mismatched algorithms")
 PROGRESS: Final = re.compile(
     r"(?:remote: )?(?:Enumerating|Counting|Compressing|Writing|Receiving|Resolving|Unpacking|Total|Delta compression)\b"

@@ -287,5 +287,7 @@ def _translated(error: OSError, path: str) -> Exception:
             return PermissionDenied(
                 f"the file system does not permit access to {path}; ask the person to check its permissions"
             )
+        case errno.ENOSPC | errno.EDQUOT:
+            return StorageFailed(f"{path}: {error.strerror}; free some space, then call again")
         case _:
             return StorageFailed(f"{path}: {error.strerror}; ask the person to check the disk")
