@@ -14,7 +14,7 @@ def new(answer: Answer, me: str) -> Output:
     )
     yield from titled("For you", (part for one in answer["for_me"] for part in _item(one, me)))
     if answer["for_anyone"]:
-        yield line(f"and {answer['for_anyone']} for anyone: `cohabit workspace inbox`")
+        yield line(f"{'and ' * bool(answer['for_me'])}{answer['for_anyone']} for anyone: `cohabit workspace inbox`")
     yield from titled("Lost", (_finding(one) for one in answer.get("lost", ())))
     yield from titled("Journal", (part for one in answer["journal"] for part in _entry(one, me)))
     yield from titled("Commits", [parts.commit_table(answer["new_commits"])] if answer["new_commits"] else [])

@@ -16,7 +16,8 @@ from cohabit.workspace.session import Session
 
 EXAMPLES = {"user.name": '"Ann Smith"', "user.email": "ann@example.org"}
 OTHER_SETTINGS = (
-    "Or set COHABIT_AGENT_ID, _NAME and _EMAIL, or write identity.json in ~/.multisphere (docs/workspace.md)"
+    "set COHABIT_AGENT_ID (such as ann-cli), _NAME and _EMAIL, or write identity.json in ~/.multisphere "
+    "(docs/workspace.md)"
 )
 
 
@@ -35,7 +36,7 @@ def person_session(tool: str) -> Iterator[Session]:
     except BadArgs as error:
         if not error.message.startswith(identity.UNKNOWN):
             raise
-        raise BadArgs(f"{_how_to_set_identity(environ)}. {OTHER_SETTINGS}") from None
+        raise BadArgs(_how_to_set_identity(environ)) from None
     finally:
         session.close()
 
@@ -100,8 +101,5 @@ def _how_to_set_identity(environ: Mapping[str, str]) -> str:
         if not git_user.setting(environ, key)
     ]
     if missing:
-        return f"git has no user name or email address for you: run {' and '.join(missing)}, then try again"
-    return (
-        "cannot derive an agent id from your git user name: set COHABIT_AGENT_ID (such as ann-cli), "
-        "COHABIT_AGENT_NAME and COHABIT_AGENT_EMAIL, then try again"
-    )
+        return f"git has no user name or email address for you: run {' and '.join(missing)}, then try again. Or {OTHER_SETTINGS}"
+    return f"cannot derive an agent id from your git user name: {OTHER_SETTINGS}"
