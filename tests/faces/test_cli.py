@@ -132,6 +132,13 @@ def test_a_refusal_prints_one_line_and_exits_with_code_1(
     assert says in err
 
 
+def test_a_game_that_cannot_be_reached_is_not_answered_with_how_to_start_a_house() -> None:
+    game = "cannot connect to the game's bridge (ConnectError); check that the game is running"
+    assert in_one_line(Unreachable(game)) == f"[UNREACHABLE] {game}."
+    assert "`cohabit serve`" in in_one_line(Unreachable("cannot connect to http://127.0.0.1:1: refused"))
+    assert in_one_line(Unreachable("no answer"), {"UNREACHABLE": "Wait."}) == "[UNREACHABLE] no answer. Wait."
+
+
 def test_a_bug_of_ours_is_one_line_and_no_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,7 +157,7 @@ def test_a_token_never_stands_in_a_message(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_an_error_says_what_to_do_next_once() -> None:
-    assert in_one_line(Unreachable("no house answers")).endswith("give its address with --url.")
+    assert in_one_line(Unreachable("cannot connect to http://127.0.0.1:1: no")).endswith("give its address with --url.")
     assert in_one_line(BadArgs("view needs a room; pass its id as room")).endswith("as room. (--room ROOM)")
     assert in_one_line(BadArgs("n: too many", did_you_mean=["m"])) == "[BAD_ARGS] n: too many. Did you mean: m?"
 

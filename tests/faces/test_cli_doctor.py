@@ -15,6 +15,9 @@ import pytest
 from cohabit.faces.cli import main
 from cohabit.faces.cli.doctor import _clock, extras
 from cohabit.faces.cli.verbs import VERBS
+from cohabit.house.house import House
+from cohabit.house.settings import Settings
+from cohabit.scenario import AgentSpec, Scenario
 
 SECRET = "sk-this-is-a-key-that-nobody-may-see"
 
@@ -57,6 +60,15 @@ def test_a_damaged_database_is_a_problem(tmp_path: Path, capsys: pytest.CaptureF
     (tmp_path / "cohabit.db").write_bytes(b"this is no database" * 100)
     code, found = findings(capsys, "--data", str(tmp_path), "--port", str(free_port()))
     assert (code, found["database"]["state"]) == (1, "problem")
+
+
+async def test_the_rooms_of_the_database_are_those_that_people_opened(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with House.open(Settings(data=str(tmp_path / "data"))) as house:
+        await house.create_room(Scenario(world="nim", agents=[AgentSpec(id="ann", role="player")]), "r")
+    code, found = findings(capsys, "--data", str(tmp_path / "data"), "--port", str(free_port()))
+    assert (code, found["database"]["text"]) == (0, "SQLite, 1 room")
 
 
 def test_a_clock_before_the_release_is_a_problem() -> None:

@@ -21,6 +21,7 @@ from cohabit.faces.cli.operator import FILE as OPERATOR_FILE
 from cohabit.faces.cli.operator import house_url
 from cohabit.faces.cli.options import data_option, open_store, settings_of
 from cohabit.faces.cli.say import clean, paint, tell
+from cohabit.house.directory import HOUSE_RECORD
 from cohabit.house.settings import Settings
 from cohabit.house.store.sqlite_opening import DATABASE_NAME
 from cohabit.version import __version__
@@ -153,10 +154,10 @@ def _database(settings: Settings, args: argparse.Namespace) -> Finding:
     kind = "PostgreSQL" if settings.store else "SQLite"
     try:
         with open_store(args) as store:
-            rooms = len(store.rooms())
+            rooms = len([room for room in store.rooms() if room != HOUSE_RECORD])
     except (CohabitError, OSError) as wrong:
         return Finding("database", "problem", f"{kind}: {wrong}", "see `cohabit verify`, or restore a backup")
-    return Finding("database", "ok", f"{kind}, {rooms} room{'s' * (rooms != 1)}")
+    return Finding("database", "ok", f"{kind}, {_rooms(rooms)}")
 
 
 def _port(settings: Settings) -> Finding:
@@ -179,7 +180,11 @@ def _running(url: str) -> Finding:
     broken = answer.get("broken_rooms", 0)
     if broken:
         return Finding("house", "problem", f"running at {url}, {broken} rooms are closed", "`cohabit rooms` says why")
-    return Finding("house", "ok", f"running at {url}, {answer.get('rooms', 0)} rooms")
+    return Finding("house", "ok", f"running at {url}, {_rooms(answer.get('rooms', 0))}")
+
+
+def _rooms(number: int) -> str:
+    return f"{number} room{'s' * (number != 1)}"
 
 
 # -- models and extras ----------------------------------------------------------------------------
@@ -202,7 +207,7 @@ def _extras(settings: Settings, args: argparse.Namespace) -> Iterator[Finding]:
     for extra, packages in extras().items():
         missing = [package for package in packages if not _installed(package)]
         if missing:
-            yield Finding(extra, "note", f"not installed: {', '.join(missing)}", f"pip install 'cohabit[{extra}]'")
+            yield Finding(extra, "note", f"not installed: {', '.join(dict.fromkeys(missing))}", f"pip install 'cohabit[{extra}]'")
         else:
             yield Finding(extra, "ok", "installed")
 

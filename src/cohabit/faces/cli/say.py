@@ -43,7 +43,9 @@ def sentence(text: str) -> str:
 def in_one_line(refusal: CohabitError, hints: Mapping[str, str] = _NEXT) -> str:
     """An error, its hints and what to do next."""
     parts = [sentence(refusal.as_text())]
-    if refusal.code in hints and "`cohabit" not in refusal.message:
+    # A house that answers may itself be unable to reach a game; its message does not name the house's address.
+    not_the_house = hints is _NEXT and refusal.code == "UNREACHABLE" and "://" not in refusal.message
+    if refusal.code in hints and "`cohabit" not in refusal.message and not not_the_house:
         parts.append(hints[refusal.code])
     if refusal.message.endswith("pass its id as room"):
         parts.append("(--room ROOM)")
