@@ -239,7 +239,7 @@ async def test_the_nexus_opens_with_games_that_agents_can_travel_to() -> None:
             ("wilderness", "available"),
         ]
         again = "\n".join((await open_room(house, plan, args))("http://house", ()))
-        assert "cohabit links wilderness" in again
+        assert "`cohabit links wilderness --renew NAME` makes one" in again
 
 
 @pytest.mark.parametrize(

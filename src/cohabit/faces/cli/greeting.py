@@ -137,7 +137,7 @@ def further_lines(house: "House", others: Sequence[tuple[Plan, dict[str, str]]],
         for who, token in tokens.items():
             yield f"  {clean(who):<12} {page_link(url, plan.room, token)}"
         if not tokens:
-            yield f"  its links were shown when it was created; `cohabit links {plan.room}` makes a new one"
+            yield f"  its links were shown when it was created; `cohabit links {plan.room} --renew NAME` makes one"
         yield ""
 
 
