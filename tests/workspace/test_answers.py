@@ -23,7 +23,11 @@ def test_a_cohabit_error_gives_its_message_code_and_details():
         (FileNotFoundError(errno.ENOENT, "No such file", "/home/ann/w/drafts/a.md"), "UNKNOWN_ASSET", "file: a.md"),
         (NotADirectoryError(errno.ENOTDIR, "Not a directory", "a/b"), "BAD_ARGS", "Not a directory: a/b"),
         (PermissionError(errno.EACCES, "Permission denied", "/home/ann/x"), "STORAGE_FAILED", "Permission denied: x"),
-        (OSError(errno.ENOSPC, "No space left on device"), "STORAGE_FAILED", "disk is full: No space left on device; free"),
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            "STORAGE_FAILED",
+            "disk is full: No space left on device; free",
+        ),
         (OSError(), "STORAGE_FAILED", "OSError"),
         (KeyError("/home/ann/secret"), "INTERNAL", "internal error: KeyError"),
         (RecursionError(), "INTERNAL", "internal error: RecursionError"),

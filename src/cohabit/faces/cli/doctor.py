@@ -207,7 +207,8 @@ def _extras(settings: Settings, args: argparse.Namespace) -> Iterator[Finding]:
     for extra, packages in extras().items():
         missing = [package for package in packages if not _installed(package)]
         if missing:
-            yield Finding(extra, "note", f"not installed: {', '.join(dict.fromkeys(missing))}", f"pip install 'cohabit[{extra}]'")
+            names = ", ".join(dict.fromkeys(missing))
+            yield Finding(extra, "note", f"not installed: {names}", f"pip install 'cohabit[{extra}]'")
         else:
             yield Finding(extra, "ok", "installed")
 

@@ -101,5 +101,6 @@ def _how_to_set_identity(environ: Mapping[str, str]) -> str:
         if not git_user.setting(environ, key)
     ]
     if missing:
-        return f"git has no user name or email address for you: run {' and '.join(missing)}, then try again. Or {OTHER_SETTINGS}"
+        commands = " and ".join(missing)
+        return f"git has no user name or email address for you: run {commands}, then try again. Or {OTHER_SETTINGS}"
     return f"cannot derive an agent id from your git user name: {OTHER_SETTINGS}"
