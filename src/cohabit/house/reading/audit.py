@@ -205,8 +205,8 @@ def _reply(secret: str, found: Mapping[Key, Found], limit: int, reached: Key | N
 
 
 def _cursor(secret: str, last: Key, restart: int) -> str:
-    """The cursor of the next page. Numbers of entries and refusals are hidden, because they count those of others; so is
-    the time, which may be that of an entry of somebody else. As cursors of `events` its parts would not be valid: a
+    """The cursor of the next page. Numbers of entries and refusals are hidden, because they count those of others; so
+    is the time, which may be that of somebody else's entry. The parts must not be valid as cursors of `events`: a
     member could try out which numbers its events have."""
     at, is_refusal, number = last
     secret = secret_for(secret, "audit")
