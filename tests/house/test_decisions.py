@@ -206,7 +206,7 @@ async def test_reasons_of_built_in_players_are_not_shown_where_the_scenario_hide
         assert await reasons(who["zeus"]) == ["one is enough"]
 
 
-async def test_the_number_of_hands_does_not_tell_that_a_hidden_built_in_player_gave_reasons() -> None:
+async def test_the_number_of_hands_does_not_tell_that_a_hidden_brain_gave_reasons() -> None:
     told: list[Any] = []
     for is_built_in in (True, False):
         async with open_house() as house:

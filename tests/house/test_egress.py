@@ -242,6 +242,20 @@ async def test_what_an_agent_of_the_house_gets_counts_for_its_backend_unless_it_
         assert size > 1_000
 
 
+async def test_the_count_does_not_name_a_brain_that_the_scenario_hides() -> None:
+    brain = f"{Path(__file__).with_name('brains.py')}:Scripted"
+    async with open_house() as house:
+        who = await make_room(
+            house, player("ann", 0, brain=brain), player("bob", 1, brain="random"), HOST, world="nim",
+            config={"stones": 9}, hide_brains=True,
+        )  # fmt: skip
+        await until(lambda: house.rooms["den"].room.is_over())
+        assert [*lines(account(house, "ann"))] == [("bot", None)]
+        told = [repr(await who["hostess"](name)) for name in ("egress", "audit", "agents", "roster", "events")]
+        told.append(repr(exported(await who["hostess"]("export_egress"))))
+        assert not [text for text in told if "Scripted" in text]
+
+
 async def test_an_agent_of_the_house_stops_when_its_budget_is_used_up_and_plays_on_when_it_is_raised() -> None:
     brain = f"{Path(__file__).with_name('brains.py')}:Scripted"
     async with open_house(egress_budget=2_000) as house:

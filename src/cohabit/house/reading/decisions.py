@@ -67,7 +67,7 @@ async def decisions(
     has_numbers = reader.sees_all or not hides(room)  # those of entries say how many others there are
     found = [(one, reader.shown(in_full(one) if full else one.short)) for one in chosen]
     shown = [_line(made, has_numbers, seal(secret, one.number)) for one, made in found]
-    # Others would tell that somebody gave reasons; where it is hidden which players are built in, that one of them is.
+    # The number of all would tell that somebody gave reasons, and so which brains are scripts where that is hidden.
     hands_over = {one.short.hand for one in kept if reader.may_read(one.short)}.intersection(reader.over)
     return Decisions(shown, seal(secret, last) if last >= 0 else "", len(chosen) < len(mine), len(hands_over))
 
