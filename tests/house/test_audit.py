@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, PermissionDenied
+from cohabit.errors import BadArgs, PermissionDenied, ScopeViolation
 from cohabit.house.house import House
 from cohabit.house.running import history
 from cohabit.house.store.contract import Write
@@ -338,7 +338,7 @@ async def test_a_cursor_of_the_audit_tells_nothing_about_the_numbers_and_times_o
             await who["bob"]("shout", {"text": "hello"})
         parts: list[str] = []
         for number in range(12):
-            with pytest.raises(CohabitError):
+            with pytest.raises(ScopeViolation):
                 await who["bob"]("strike", {"target": f"nobody {number}"})
             await clock.advance(1)
             page = await who["bob"]("audit", {"max": 1})
