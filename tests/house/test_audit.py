@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import PermissionDenied
+from cohabit.errors import BadArgs, PermissionDenied, ScopeViolation
 from cohabit.house.house import House
 from cohabit.house.running import history
 from cohabit.house.store.contract import Write
@@ -326,6 +326,33 @@ async def test_a_refused_subscription_is_in_the_audit() -> None:
         assert [(r.command, r.code) for r in (await who["owl"]("audit", REFUSALS)).lines] == [
             ("events", "PERMISSION_DENIED")
         ]
+
+
+async def test_a_cursor_of_the_audit_tells_nothing_about_the_numbers_and_times_of_hidden_entries() -> None:
+    """As a cursor of `events`, a number that grows with each refusal would tell which numbers the events have."""
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, partial_intel=True)
+        clock: Any = house.clock
+        for _ in range(8):
+            await who["ann"]("mumble", {"n": 1})
+            await who["bob"]("shout", {"text": "hello"})
+        parts: list[str] = []
+        for number in range(12):
+            with pytest.raises(ScopeViolation):
+                await who["bob"]("strike", {"target": f"nobody {number}"})
+            await clock.advance(1)
+            page = await who["bob"]("audit", {"max": 1})
+            parts += page.cursor.split(".")
+            if number:
+                (older,) = (await who["bob"]("audit", {"max": 1, "cursor": page.cursor})).lines
+                assert older.at < page.lines[0].at
+        assert parts
+        for part in parts:
+            with pytest.raises(BadArgs, match="cursor"):
+                await who["bob"]("events", {"cursor": part})
+        for wrong in ("..", "0.0.0", parts[0], f"{parts[0]}.."):
+            with pytest.raises(BadArgs, match="cursor"):
+                await who["bob"]("audit", {"cursor": wrong})
 
 
 async def test_a_page_of_events_is_limited_by_what_is_in_it() -> None:

@@ -2,13 +2,14 @@
 
 import asyncio
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from cohabit.errors import UnknownAsset
+from cohabit.errors import CohabitError, UnknownAsset
 from cohabit.house.agents import decisions
 from cohabit.house.agents.decision_rights import LoggedDecision, Reader
 from cohabit.house.agents.transcripts import Transcripts
@@ -203,6 +204,25 @@ async def test_reasons_of_built_in_players_are_not_shown_where_the_scenario_hide
         await counted(house, "ann", 1)
         assert await reasons(who["hostess"]) == await reasons(who["ann"]) == []
         assert await reasons(who["zeus"]) == ["one is enough"]
+
+
+async def test_the_number_of_hands_does_not_tell_that_a_hidden_brain_gave_reasons() -> None:
+    told: list[Any] = []
+    for is_built_in in (True, False):
+        async with open_house() as house:
+            first: Any = brain("Scripted") if is_built_in else None
+            who = await nim(house, first, None, hide_brains=True)
+            if is_built_in:
+                await counted(house, "ann", 1)
+            while not house.rooms["den"].room.is_over():
+                for name in ("ann", "bob"):
+                    with suppress(CohabitError):
+                        await who[name]("take", {"n": 1})
+                await a_moment()
+            hands = {name: (await who[name]("decisions")).hands_over for name in ("hostess", "bob")}
+            await who["zeus"]("rematch")
+            told.append((hands, {name: (await who[name]("decisions")).hands_over for name in ("hostess", "bob")}))
+    assert told[0] == told[1]
 
 
 async def test_a_person_that_is_forgotten_leaves_no_reason_behind(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from cohabit.agents.brain import parse_brain
 from cohabit.errors import EgressUsedUp, PermissionDenied, UnknownAsset, UnknownRoom
 from cohabit.faces.cli import main
+from cohabit.house.access.signing import EgressExport, verify_egress
 from cohabit.house.house import House
 from cohabit.house.running.egress import MOST_BACKENDS, STORE_MS, Account
 from cohabit.testing.clock import FakeClock
@@ -241,6 +242,20 @@ async def test_what_an_agent_of_the_house_gets_counts_for_its_backend_unless_it_
         assert size > 1_000
 
 
+async def test_the_count_does_not_name_a_brain_that_the_scenario_hides() -> None:
+    brain = f"{Path(__file__).with_name('brains.py')}:Scripted"
+    async with open_house() as house:
+        who = await make_room(
+            house, player("ann", 0, brain=brain), player("bob", 1, brain="random"), HOST, world="nim",
+            config={"stones": 9}, hide_brains=True,
+        )  # fmt: skip
+        await until(lambda: house.rooms["den"].room.is_over())
+        assert [*lines(account(house, "ann"))] == [("bot", None)]
+        told = [repr(await who["hostess"](name)) for name in ("egress", "audit", "agents", "roster", "events")]
+        told.append(repr(exported(await who["hostess"]("export_egress"))))
+        assert not [text for text in told if "Scripted" in text]
+
+
 async def test_an_agent_of_the_house_stops_when_its_budget_is_used_up_and_plays_on_when_it_is_raised() -> None:
     brain = f"{Path(__file__).with_name('brains.py')}:Scripted"
     async with open_house(egress_budget=2_000) as house:
@@ -299,6 +314,53 @@ async def test_the_command_line_exports_a_count_and_verifies_it(
         assert "does not match its signature" in said
         assert "--key" in said
         assert "backup" not in said
+
+
+def exported(made: Any) -> EgressExport:
+    found = verify_egress(made.export, made.key)
+    assert isinstance(found, EgressExport), found
+    return found
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+async def test_only_the_owner_of_the_data_folder_can_check_with_an_export_what_a_player_has_hidden(
+    sealed: bool,
+) -> None:
+    """With the digests before and after an entry, and its number, anybody can try out all contents of that entry."""
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, partial_intel=True, sealed=sealed)
+        boss, told = await issue(house, "boss", host=True), []
+        for _ in range(2):
+            told += [
+                exported(await who["hostess"]("export_egress")),
+                exported(await boss("house_egress", {"room": "den"})),
+            ]
+            await who["ann"]("mumble", {"n": 41})
+        assert {(one.entry, one.digest) for one in told} == {(-1, "")}
+        operator = house.identify(house.operator_token())
+        own = exported(await house.call(operator, None, "house_egress", {"room": "den"}))
+        record = house.rooms["den"].room.record
+        assert (own.entry, own.digest) == (record.seq, record.digest.hex())
+
+
+@pytest.mark.parametrize("to", ["ann", "bob"])
+async def test_a_host_of_a_sealed_room_does_not_learn_from_the_times_whom_a_message_reached(to: str) -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, player("cat", 2), HOST, partial_intel=True)
+        readers = [await who[name].reader() for name in ("ann", "bob")]
+        clock: Any = house.clock
+        told = []
+        for _ in range(2):
+            await clock.advance(60_000)
+            members = (await who["hostess"]("egress")).members
+            told.append({line.member: [(one.bytes, one.last) for one in line.backends] for line in members})
+            await who["cat"]("send_message", {"to": to, "content": "hello"})
+        assert {name: told[0][name] for name in ("ann", "bob")} == {name: told[1][name] for name in ("ann", "bob")}
+        for name in ("ann", "bob"):
+            (own,) = (await who[name]("egress")).members
+            assert all(one.last for one in own.backends)
+        for reader in readers:
+            reader.task.cancel()
 
 
 async def test_a_newcomer_keeps_its_account_when_the_room_is_reopened() -> None:

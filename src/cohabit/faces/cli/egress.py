@@ -69,7 +69,8 @@ def _verify(args: argparse.Namespace) -> int:
         for member in found.members
         for line in member.backends
     ]
-    tell(f"genuine: room {clean(found.room)}, after entry {found.entry} ({found.digest[:16]}…)")
+    after = f", after entry {found.entry} ({found.digest[:16]}…)" if found.digest else ""
+    tell(f"genuine: room {clean(found.room)}{after}")
     tell(table(("member", "backend", "where", "bytes", "kinds"), rows))
     return 0
 

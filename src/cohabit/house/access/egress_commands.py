@@ -11,6 +11,7 @@ from cohabit.house.calls.resolve import unknown_room
 from cohabit.house.directory import HOUSE_RECORD
 from cohabit.house.running.egress import Account, up
 from cohabit.house.running.runner import RoomRunner
+from cohabit.house.store.identities import OPERATOR
 from cohabit.model.egress import STEP_TIMES, Amount
 from cohabit.model.grant import Capability
 from cohabit.room.commands import command
@@ -88,7 +89,10 @@ async def _export(ctx: HouseContext, runner: RoomRunner) -> ExportedEgress:
     await _store(runner)
     history, key = runner.history, await ctx.house.need(HouseKey).load()
     members = [_of_account(one, _step(one, ctx.credential.identity)) for one in runner.egress.accounts.values()]
-    said = EgressExport(EGRESS, runner.id, ctx.house.clock.now(), history.seq, history.digest.hex(), members)
+    said = EgressExport(EGRESS, runner.id, ctx.house.clock.now(), members=members)
+    if ctx.credential.identity == OPERATOR.id:
+        # To everybody else, number and digest would show that something hidden has happened, and confirm what.
+        said.entry, said.digest = history.seq, history.digest.hex()
     return ExportedEgress(key.sign(said), dict(key.public_jwk))
 
 
@@ -119,7 +123,9 @@ def _of_account(account: Account, step: int) -> EgressOfMember:
         budget=limit,
         left=max(0, limit - used) if limit is not None else None,
         backends=[
-            EgressOfBackend(s.backend, s.outside, up(s.bytes, step), _kinds(s.kinds, step), s.first, s.last)
+            EgressOfBackend(
+                s.backend, s.outside, up(s.bytes, step), _kinds(s.kinds, step), s.first, s.last if step == 1 else 0
+            )
             for s in lines
         ],
     )

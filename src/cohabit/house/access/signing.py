@@ -75,7 +75,7 @@ class EgressOfBackend(Struct):
     bytes: int
     kinds: dict[str, Amount]
     first: int  # ms
-    last: int
+    last: int  # 0: not shown, because it would tell when something reached a player in a sealed room
 
 
 class EgressOfMember(Struct):
@@ -91,7 +91,7 @@ class EgressOfMember(Struct):
 
 class EgressExport(Struct):
     """The totals of what left a room for the backends of its members, up to ``at`` (ms). ``entry`` and ``digest``: the
-    last entry of the record at that time, and the digest of its chain."""
+    last entry of the record at that time, and the digest of its chain, for the owner of the data folder."""
 
     k: str = ""
     room: str = ""

@@ -43,7 +43,7 @@ from cohabit.room.commands import Command
 from cohabit.room.room import Room
 from cohabit.room.seeing.looking import ViewReply
 from cohabit.room.seeing.visibility import is_news
-from cohabit.room.state import Member
+from cohabit.room.state import HIDDEN_BRAIN, Member
 
 log = logging.getLogger("cohabit")
 STEP_MS = 600
@@ -297,7 +297,8 @@ class MemberTable:
         account, size = self._runner.egress.of(member), len(encode(result))
         if not (command.records or account.allows(size)):
             raise used_up(account.limit)
-        account.to(self._brain, self._outside).replied(command.sends, size)
+        backend = HIDDEN_BRAIN if self._runner.room.state.hide_brains else self._brain  # hosts see the count
+        account.to(backend, self._outside).replied(command.sends, size)
 
     async def changed(self, wait_ms: int) -> None:
         self._check_plays()

@@ -16,7 +16,7 @@ from cohabit.errors import BadArgs, Unauthorized
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.clock import DAY_MS
 from cohabit.house.running.runner import RoomRunner
-from cohabit.house.streams.cursors import seal, unseal
+from cohabit.house.streams.cursors import seal, secret_for, unseal
 from cohabit.model.grant import Capability
 from cohabit.model.record import Entry
 from cohabit.model.redacted import redacted
@@ -205,19 +205,22 @@ def _reply(secret: str, found: Mapping[Key, Found], limit: int, reached: Key | N
 
 
 def _cursor(secret: str, last: Key, restart: int) -> str:
-    """The cursor of the next page. Numbers of entries and refusals are hidden, because they count those of others."""
+    """The cursor of the next page. Numbers of entries and refusals are hidden, because they count those of others; so
+    is the time, which may be that of somebody else's entry. The parts must not be valid as cursors of `events`: a
+    member could try out which numbers its events have."""
     at, is_refusal, number = last
-    return f"{at:x}.{seal(secret, 2 * number + is_refusal)}.{seal(secret, restart + 1)}"
+    secret = secret_for(secret, "audit")
+    return ".".join(seal(secret, part) for part in (at, 2 * number + is_refusal, restart + 1))
 
 
 def _position(runner: RoomRunner, cursor: str) -> tuple[int | None, Key | None]:
     """The entry before which to read on, and the line after which a page begins."""
     if not cursor:
         return None, None
-    secret, at, *sealed = runner.room.state.secret, *cursor.split(".")
+    secret = secret_for(runner.room.state.secret, "audit")
     try:
-        number, restart = (unseal(secret, part, 2**62) for part in sealed)
-        return restart, (int(at, 16), bool(number % 2), number // 2)
+        at, number, restart = (unseal(secret, part or "-", 2**62) for part in cursor.split("."))
+        return restart, (at, bool(number % 2), number // 2)
     except (BadArgs, ValueError):
         raise BadArgs("invalid cursor for this audit; omit it to begin with the newest lines") from None
 

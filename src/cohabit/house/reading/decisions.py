@@ -21,8 +21,8 @@ class DecisionLine(FilmDecision, omit_defaults=True):
 
 
 class Decisions(Struct):
-    """``items``: oldest first. ``hands_over``: when it grows, more of the earlier decisions may be read: ask again
-    without a cursor."""
+    """``items``: oldest first. ``hands_over``: the number of hands that are over and have decisions which you may read.
+    When it grows, more of the earlier ones may be read: ask again without a cursor."""
 
     items: list[DecisionLine]
     cursor: str
@@ -67,7 +67,9 @@ async def decisions(
     has_numbers = reader.sees_all or not hides(room)  # those of entries say how many others there are
     found = [(one, reader.shown(in_full(one) if full else one.short)) for one in chosen]
     shown = [_line(made, has_numbers, seal(secret, one.number)) for one, made in found]
-    return Decisions(shown, seal(secret, last) if last >= 0 else "", len(chosen) < len(mine), len(reader.over))
+    # The number of all would tell that somebody gave reasons, and so which brains are scripts where that is hidden.
+    hands_over = {one.short.hand for one in kept if reader.may_read(one.short)}.intersection(reader.over)
+    return Decisions(shown, seal(secret, last) if last >= 0 else "", len(chosen) < len(mine), len(hands_over))
 
 
 def _line(made: FilmDecision, has_numbers: bool, name: str) -> DecisionLine:
