@@ -528,10 +528,9 @@ def test_the_table_of_measures_has_every_measure_of_every_player_with_its_interv
 def test_a_player_without_a_rated_game_is_not_in_the_table_of_ratings(tmp_path: Path) -> None:
     """A game in which a player has several seats is not rated."""
     pytest.importorskip("openskill")
-    design = {"name": "d", "worlds": ["tictactoe"], "players": {"r": "random", "also": "random"}, "seeds": 2}
-    rated = [["r", "also"]]
-    for lineups, rows in ((rated, ["also", "r"]), ([["r", "r"]], [])):
-        write_tables(run(parse_design(json.dumps({**design, "lineups": lineups}))), tmp_path)
+    design = {"name": "d", "worlds": {"statecraft": {"config": {"turns": 1}}}, "seeds": 2}
+    for lineup, rows in ((["hawk", "trader"], ["hawk", "trader"]), (["hawk", "trader", "trader"], [])):
+        write_tables(run(parse_design(json.dumps({**design, "lineups": [lineup]}))), tmp_path)
         with (tmp_path / "ratings.csv").open() as file:
             assert sorted(row["player"] for row in csv.DictReader(file)) == rows
 
