@@ -57,10 +57,10 @@ class Policy:
         self.careless = careless
         self.commands = [c for c in room.commands if c.is_action and by_grant(Member("p1", role="player"), c)]
 
-    def choose(self, space: Space[Any], observation: Any, info: Info) -> Any:
+    def choose(self, space: Space[Any], info: Info) -> Any:
         draw, anything = self.stream, self.careless > 0 and self.stream.chance(1, self.careless)
         if isinstance(space, Discrete):
-            mask = legal_mask(observation, info)
+            mask = info.get("action_mask")
             return draw.choice(range(int(space.n)) if mask is None or anything else np.flatnonzero(mask).tolist())
         choices = info["observation"]["choices"]
         if choices and not anything:
@@ -68,10 +68,6 @@ class Policy:
         command = draw.choice(self.commands)
         args = sample_args(command.schema, draw)
         return draw.choice(["", "take a stone", msgspec.json.encode({"action": command.name, "params": args}).decode()])
-
-
-def legal_mask(observation: Any, info: Info) -> Any:
-    return (observation if isinstance(observation, dict) else info).get("action_mask")
 
 
 class SameRoom:

@@ -434,7 +434,8 @@ def test_choices_truth_values_bounded_numbers_and_none_are_numbered_and_defaults
     file.write_text(PARAMETERS)
     env = envs.gym(str(file))
     assert env.action_space == spaces.Discrete(2 * 2 * 3 + 1)
-    seen, _ = env.reset(seed=1)
+    seen, info = env.reset(seed=1)
+    assert info["action_mask"].tolist() == seen["action_mask"].tolist()
     legal = np.flatnonzero(seen["action_mask"]).tolist()
     assert len(legal) == 2
     assert [env.step(n)[0]["text"].splitlines()[2] for n in legal] == ["blue False None", "rest"]

@@ -38,7 +38,7 @@ def test_an_episode_is_what_a_room_makes_of_the_same_actions(name: str, seed: in
             assert seen[agent][TEXT] == view.text
             assert infos[agent]["observation"] == view.observation.to_structured()
             assert infos[agent]["to_move"] == (same.member(places[agent]).seat in same.room.to_move())
-        actions = {agent: policy.choose(env.action_space(agent), seen[agent], infos[agent]) for agent in env.agents}
+        actions = {agent: policy.choose(env.action_space(agent), infos[agent]) for agent in env.agents}
         refused = same.step({places[agent]: action for agent, action in actions.items()})
         seen, rewards, over, cut, infos = env.step(actions)
         for agent, reward in rewards.items():
@@ -59,7 +59,7 @@ def trajectory(env: Any, seed: int, steps: int, careless: int = 6) -> list[Any]:
     seen, info = env.reset(seed=seed)
     policy, found = Policy(env.room, seed, careless), [(seen, info)]
     for _ in range(steps):
-        step = env.step(policy.choose(env.action_space, seen, info))
+        step = env.step(policy.choose(env.action_space, info))
         found.append(step)
         seen, _, over, cut, info = step
         assert seen in env.observation_space

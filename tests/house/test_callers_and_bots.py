@@ -2,13 +2,15 @@
 
 import asyncio
 import json
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from cohabit.errors import PermissionDenied, Quarantined, Unauthorized
+from cohabit.testing.clock import FakeClock
 
-from .making import ANN, BOB, HOST, TOKENS_MADE, Client, issue, make_room, newcomer, open_house, player
+from .making import ANN, BOB, HOST, TOKENS_MADE, Client, a_moment, issue, make_room, newcomer, open_house, player
 
 
 async def test_a_caller_of_the_whole_house_is_offered_the_commands_of_hosts_only_if_it_is_one() -> None:
@@ -85,3 +87,26 @@ async def test_built_in_players_of_a_world_with_rounds_play_although_the_clock_s
             while world.state.turn < 3:  # type: ignore[attr-defined]
                 await asyncio.sleep(0.001)  # they think on threads of their own
         assert world.missed == []  # type: ignore[attr-defined]
+
+
+async def test_a_built_in_player_that_an_error_has_stopped_begins_again_later_and_then_less_and_less_often(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "dark.py"
+    file.write_text(
+        (Path(__file__).parents[2] / "examples/pig.py").read_text().replace("banks = ", "banks = {}[0] or ")
+    )
+    clock = FakeClock()
+
+    def errors() -> int:
+        return sum("agent random for ann in room den stopped" in record.getMessage() for record in caplog.records)
+
+    async with open_house(clock=clock, trusted_worlds=str(file)) as house:
+        await make_room(house, player("ann", 0, brain="random"), BOB, HOST, world=str(file))
+        await a_moment()
+        counts = [errors()]
+        for seconds in (1, 1, 1, 4):
+            await clock.advance(seconds * 1_000)
+            await a_moment()
+            counts.append(errors())
+    assert counts == [1, 2, 2, 3, 4]

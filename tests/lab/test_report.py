@@ -525,6 +525,16 @@ def test_the_table_of_measures_has_every_measure_of_every_player_with_its_interv
     assert all(row["low_95"] is row["high_95"] is row["half_width_95"] is None for row in rows)  # too few seeds
 
 
+def test_a_player_without_a_rated_game_is_not_in_the_table_of_ratings(tmp_path: Path) -> None:
+    """A game in which a player has several seats is not rated."""
+    pytest.importorskip("openskill")
+    design = {"name": "d", "worlds": {"statecraft": {"config": {"turns": 1}}}, "seeds": 2}
+    for lineup, rows in ((["hawk", "trader"], ["hawk", "trader"]), (["hawk", "trader", "trader"], [])):
+        write_tables(run(parse_design(json.dumps({**design, "lineups": [lineup]}))), tmp_path)
+        with (tmp_path / "ratings.csv").open() as file:
+            assert sorted(row["player"] for row in csv.DictReader(file)) == rows
+
+
 def test_the_table_of_measures_has_the_world_s_figures_with_their_intervals(crafter: Results, tmp_path: Path) -> None:
     write_tables(crafter, tmp_path)
     with (tmp_path / "measures.csv").open() as file:

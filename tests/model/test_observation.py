@@ -140,6 +140,9 @@ def test_nested_values_of_the_status_do_not_run_together() -> None:
             "land": {"Rowyn": {"id": 1, "at": [2, 3]}, "Thanor": {"id": 2, "at": []}},
             "n": {"a": 1, "b": 2},
             "rows": [[1, None], []],
+            "hands": {"p1": [6, 5], "p2": [5, 8], "p3": ()},
         }
     )
-    assert "land: Rowyn (id 1, at 2, 3); Thanor (id 2, at none)\nn: a 1, b 2\nrows: (1, none), none" in seen.to_text()
+    text = seen.to_text()
+    assert "land: Rowyn (id 1; at (2, 3)); Thanor (id 2; at none)\nn: a 1, b 2\nrows: (1, none), none" in text
+    assert "hands: p1 (6, 5); p2 (5, 8); p3 none" in text

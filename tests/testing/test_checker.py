@@ -215,7 +215,7 @@ BROKEN = {
     ),
     "reset leaves something of the last game": (
         "reset",
-        "set every attribute in reset()",
+        "differs from a new one in said: set every attribute in reset()",
         [(RESET_END, "        self.said = getattr(self, 'said', '')\n")],
     ),
     "it crashes": ("play", "in add(): ZeroDivisionError", [after(MADE, "_ = 1 // (self.moves % 3)")]),
@@ -224,6 +224,26 @@ BROKEN = {
         "play",
         "TypeError",
         [(OBSERVE, OBSERVE + "status={'what': self.dice}, ")],
+    ),
+    "it shows nothing": (
+        "play",
+        "observe() must return an Observation, not nothing",
+        [(OBSERVE, OBSERVE.replace("return ", ""))],
+    ),
+    "its events are texts": (
+        "play",
+        "recent_events of observe() must list values of Event, not text such as 'it begins'",
+        [(OBSERVE, OBSERVE + "recent_events=['it begins'], ")],
+    ),
+    "its legal actions are dicts": (
+        "play",
+        "legal() must list values of Action, not a dict such as {'action': 'add'}",
+        [(LEGAL, "return [{'action': 'add'}]")],
+    ),
+    "its scores are pairs": (
+        "play",
+        "standings() must list values of Standing, not a tuple such as",
+        [("Standing(seat, seat, -total)", "(seat, -total)")],
     ),
     "it waits for a seat that is not there": (
         "to_move",

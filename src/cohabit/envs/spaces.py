@@ -96,11 +96,13 @@ class Interface:
         room, member = episodes.room, episodes.member(i)
         info: dict[str, Any] = {"seat": member.seat, "to_move": episodes.is_to_move(i), **episodes.learners[i].result()}
         mask = self.mask(episodes, i)
+        if mask is not None:
+            info[MASK] = mask
         if self._array is not None:
             seen = room.crash_on_bug(room.world.array, room.eye_of(member), self._form)
             if (standing := episodes.standing(i)) is not None:
                 info["standing"] = dict(standing.data)
-            return seen, info if mask is None else {**info, MASK: mask}
+            return seen, info
         view = room.view(member)
         info["observation"] = view.observation.to_structured()
         text = view.text if len(view.text) <= MAX_TEXT else view.text[: MAX_TEXT - len(CUT)] + CUT

@@ -141,7 +141,7 @@ def _rating_rows(results: Results) -> Iterator[Row]:
         return
     for found in analyse(results.games):
         of_condition = {"setting": found.condition.setting, "factors": found.condition.factors}
-        for each in rate(found.compared):
+        for each in (each for each in rate(found.compared) if each.games):
             yield {**of_condition, "player": each.player, "games": each.games, "mu": each.mu, "sigma": each.sigma}
 
 

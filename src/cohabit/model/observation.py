@@ -264,6 +264,9 @@ def _pairs(values: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+_SEVERAL = (dict, list, tuple)
+
+
 def _value(value: object) -> str:
     """A value as text. Floats are rounded to two digits."""
     if type(value) is str or type(value) is int:  # the usual case
@@ -279,7 +282,7 @@ def _value(value: object) -> str:
             return str(value.value)
         case list() | tuple():
             return ", ".join(_nested(item) for item in value) or "none"
-        case dict() if any(type(item) is dict for item in value.values()):
+        case dict() if any(type(item) in _SEVERAL for item in value.values()):
             return "; ".join(f"{key} {_nested(item)}" for key, item in value.items())
         case dict():
             return ", ".join(f"{key} {_value(item)}" for key, item in value.items()) or "none"

@@ -40,6 +40,8 @@ MAX_FAILURES = 2
 """After this many failed decisions a game is stopped: the check has failed."""
 MAX_TICKS = 500
 ROOM, MEMBER = "check", "p1"
+SEED = "5eed" * 8
+"""Of the room in a house; long, because a house warns of one that players can guess."""
 DEFAULT_WORLD = "nim"
 _log = logging.getLogger("cohabit.agents")
 
@@ -100,7 +102,7 @@ class AgentTrial:
         settings = Settings(data="", agent_seconds=self.seconds)
         async with House.open(settings, clock=SystemClock()) as house:
             house.bots.step_ms = 0
-            await house.create_room(Scenario(world=self.world, agents=agents), ROOM, 1)
+            await house.create_room(Scenario(world=self.world, agents=agents), ROOM, SEED)
             runner = house.rooms[ROOM]
             while not runner.room.is_over() and runner.failure is None:
                 status = house.bots.agents.get((ROOM, MEMBER))

@@ -29,6 +29,7 @@ from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.room.timers import can_skip
 from cohabit.scenario import AgentSpec, Scenario
+from cohabit.testing.kinds import wrong_kind
 from cohabit.testing.samples import WORDS, sample_args
 from cohabit.testing.watch import Order, Watch
 from cohabit.world import World, overrides
@@ -77,8 +78,11 @@ class Play:
         """Play one step. Returns a description."""
         self.at += 1000
         self.steps += 1
-        with Watched():
-            self.last = self._step()
+        try:
+            with Watched():
+                self.last = self._step()
+        except Stopped as stopped:
+            raise self._explained(stopped) from None
         return self.last
 
     def run(self, steps: int, between: Callable[["Play"], None] | None = None) -> "Play":
@@ -203,6 +207,17 @@ class Play:
 
     def freeze(self) -> Frozen:
         """Everything that each eye sees now."""
+        try:
+            return self._freeze()
+        except Stopped as stopped:
+            raise self._explained(stopped) from None
+
+    def _explained(self, stopped: Stopped) -> Stopped:
+        """The same, or that the world returned a value of a wrong type: what uses it fails, in other code."""
+        found = wrong_kind(self.room.world, self.room.state.seats, self.eyes())
+        return Stopped(found) if found is not None else stopped
+
+    def _freeze(self) -> Frozen:
         room, world = self.room, self.room.world
         room.roster_changed()  # drop the room's cached views
         drawing = self.steps % PICTURE_EVERY == 0

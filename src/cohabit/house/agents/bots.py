@@ -50,6 +50,9 @@ STEP_MS = 600
 """Minimum time per move, so people can follow."""
 QUIET_MS = 10_000
 """Where time runs by itself, an agent that thinks waits for news after each decision, but no longer than this."""
+AGAIN_MS, LONGEST_MS = 1_000, 60_000
+"""An agent that an error has stopped begins again after this time, which doubles while it makes no decision, up to the
+longest. At once, it would meet the same error many times a second, and each is written to the log."""
 CLOSING_S, AGENTS_CLOSE_S = 10.0, 9.0
 """The time that a house that closes waits for its agents, and the time that these have to close by themselves."""
 
@@ -83,7 +86,7 @@ class Bots:
         for who, brain in playing.items():
             key = (runner, who)
             if key not in self._tasks:
-                task = asyncio.get_running_loop().create_task(self._play(runner, who, brain))
+                task = asyncio.get_running_loop().create_task(self._keep_playing(runner, who, brain))
                 self._tasks[key] = task
                 task.add_done_callback(partial(self._ended, key))
 
@@ -119,7 +122,18 @@ class Bots:
         end_idle_processes()
 
     # -- playing ----------------------------------------------------------------------------------
-    async def _play(self, runner: RoomRunner, who: str, brain: str) -> None:
+    async def _keep_playing(self, runner: RoomRunner, who: str, brain: str) -> None:
+        """Play, and begin again some time after an error, such as one of the world."""
+        decisions, wait_ms = 0, AGAIN_MS
+        while await self._play(runner, who, brain) and runner.failure is None:
+            tally = self.agents[(runner.room.id, who)].tally
+            if tally.decisions > decisions:
+                decisions, wait_ms = tally.decisions, AGAIN_MS
+            await self._sleep(wait_ms)
+            wait_ms = min(2 * wait_ms, LONGEST_MS)
+
+    async def _play(self, runner: RoomRunner, who: str, brain: str) -> bool:
+        """True if an error has stopped it."""
         status = self.agents.get((runner.room.id, who))
         if status is None or status.brain != brain:
             status = self.agents[(runner.room.id, who)] = AgentStatus(brain)
@@ -153,6 +167,8 @@ class Bots:
             status.stopped = f"{type(bug).__name__}: {in_public(bug)}"
             where = "".join(format_tb(bug.__traceback__))  # without the text of the exception, which may have a key
             log.error("%s stopped: %s\n%s", _name(runner, who, brain), status.stopped, where)
+            return True
+        return False
 
     async def _play_there(self, far: "OnOtherLoop", runner: RoomRunner, who: str, status: AgentStatus) -> None:
         """Play on the other event loop, within a time limit for each decision, and keep the transcript."""
@@ -191,9 +207,12 @@ class Bots:
     async def _pause(self, runner: RoomRunner, who: str) -> None:
         member = runner.room.state.members.get(who)
         if member is not None and (ms := self._step_ms(runner.room, member)):
-            done = asyncio.Event()
-            self._clock.call_at(self._clock.now() + ms, done.set)
-            await done.wait()
+            await self._sleep(ms)
+
+    async def _sleep(self, ms: int) -> None:
+        done = asyncio.Event()
+        self._clock.call_at(self._clock.now() + ms, done.set)
+        await done.wait()
 
     def _step_ms(self, room: Room, member: Member) -> int:
         """The time that a script waits before it acts."""

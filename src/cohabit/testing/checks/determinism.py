@@ -23,6 +23,7 @@ from cohabit.testing.outside import own_files
 from cohabit.testing.play import Frozen, Play, Stopped, Watched, difference, fingerprint
 from cohabit.testing.samples import sample_args
 from cohabit.testing.watch import DEFAULT_LIMITS, Order, cause_of_death
+from cohabit.world import World, overrides
 
 HASH_SEEDS = ("1", "2")
 PEEK_EVERY = 3
@@ -183,10 +184,20 @@ def check_reset(trial: Trial) -> str:
             play.room.call("god", "reset", {"seed": play.seed}, at=play.at + 1000)
             now = play.room.world.snapshot()
         if now != play.opening:
+            where = ", ".join(_attributes_that_differ(trial.world, play.opening, now))
             raise CheckFailed(
-                f"after reset({play.seed}) the world differs from a new one: set every attribute in reset()"
+                f"after reset({play.seed}) the world differs from a new one{where and f' in {where}'}: "
+                "set every attribute in reset()"
             )
     return "a reset world equals a new one"
+
+
+def _attributes_that_differ(world: World, one: bytes, other: bytes) -> list[str]:
+    """The names of the attributes, where the snapshot is of attributes."""
+    if overrides(world, "snapshot"):
+        return []
+    mine, theirs = msgspec.json.decode(one), msgspec.json.decode(other)
+    return [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
 
 
 def check_replay(trial: Trial) -> str:
