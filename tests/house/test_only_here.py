@@ -8,6 +8,7 @@ import pytest
 
 from cohabit.errors import StorageFailed, Unauthorized
 from cohabit.house.house import House
+from cohabit.house.lifecycle.own_data import Forgetting
 from cohabit.house.running.egress import VISITORS
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import OPERATOR
@@ -30,6 +31,7 @@ def kept(house: House) -> dict[str, Any]:
         "stored": [one.id for one in store.identities()],
         "stored credentials": [one.hash for one in store.credentials()],
         "stored invites": [one.id for one in store.invites()],
+        "own data": sorted(house.services.need(Forgetting)._members),
         "sent": sorted(house.ledger.runner.egress.accounts.keys() - {VISITORS}),
         "watchers": sorted(known._watchers),
     }

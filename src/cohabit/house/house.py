@@ -187,6 +187,7 @@ class House:
             self.gate.forget_room,
             rooms.shared.egress.forget_room,
             self.bots.delete_room,
+            lambda room: self.forgetting.tidy(),
             lambda room: run_in_thread("keyframes", partial(self.keyframes.forget, room)),
         ]
 
