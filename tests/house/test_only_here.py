@@ -45,6 +45,7 @@ async def seen_it_all(host: Client) -> None:
     await newcomer(host, "unused")  # its token is never used
     left = await newcomer(host, "left")
     await left("leave")
+    await host("watch_link")  # somebody joins, and keeps the token of the invite
     removed = await newcomer(host, "removed")
     await removed("rotate_token")
     await host("remove_member", {"member": "removed", "block": True})

@@ -371,9 +371,9 @@ class Identities:
         self.revoke(gone)
         for credential in gone:
             self.drop_credential(credential)
-            invite = self._invites.pop(credential.hash, None)
-            if invite is not None:
-                self._codes.pop(invite.code, None)
+        for invite in self.all_invites(room):  # its token may have been forgotten, with the identity that joined
+            del self._invites[invite.hash]
+            self._codes.pop(invite.code, None)
 
     def apply(self, change: Write) -> None:
         """Apply what another process of this house has stored. What was revoked stays revoked."""
