@@ -5,7 +5,8 @@ import itertools
 import json
 import re
 import socket
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,14 @@ from websockets.exceptions import ConnectionClosed
 
 from cohabit.client import connect_url
 from cohabit.errors import Conflict, UnknownRoom
+from cohabit.house.house import House
+from cohabit.house.settings import Settings
+from cohabit.house.store.contract import Write
+from cohabit.house.store.memory import MemoryStore
+from cohabit.scenario import parse_scenario
+from cohabit.testing.clock import FakeClock
 
-from .serving import Served, served
+from .serving import Served, listening, served
 
 
 class Talk:
@@ -489,3 +496,69 @@ async def test_a_slow_reader_is_disconnected_without_a_gap_and_nobody_else_notic
             while len(had) + len(again.numbers()) < count:
                 again.pushes.append(json.loads(await again.ws.recv()))
             assert had + again.numbers() == list(range(count))
+
+
+# -- leaving --------------------------------------------------------------------------------------
+class HeldStore(MemoryStore):
+    """A store of which each commit waits for a permit while ``held`` is set."""
+
+    held = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.permits = threading.Semaphore(0)
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        if self.held:
+            self.permits.acquire()
+        super().commit(writes)
+
+
+@asynccontextmanager
+async def leaving(store: HeldStore) -> AsyncIterator[Talk]:
+    """Ann has subscribed, and her ``leave`` has run while an entry before it was being written. That is stored now,
+    and her leaving is not."""
+    async with House.open(Settings(port=0), store=store, clock=FakeClock()) as house:
+        _, tokens = await house.create_room(
+            parse_scenario(
+                json.dumps(
+                    {"world": "lounge", "agents": [{"id": "ann"}, {"id": "hostess", "role": "host", "kind": "human"}]}
+                )
+            ),
+            "den",
+        )
+        async with listening(house) as url:
+            den = Served(house, FakeClock(), url, tokens)
+            async with talk(den, "ann") as me:
+                await me.got("subscribe")
+                await den.act("hostess", "say", {"text": "hello"})
+                store.held = True
+                saying = asyncio.ensure_future(den.act("hostess", "say", {"text": "bye"}))
+                await asyncio.sleep(0)
+                await me.say(id="leave", command="leave")
+                while "ann" in {member.handle for member in house.rooms["den"].room.state.members.values()}:
+                    await asyncio.sleep(0.001)
+                store.permits.release()
+                await saying
+                try:
+                    yield me
+                finally:
+                    store.held = False
+                    store.permits.release(100)
+
+
+async def test_who_leaves_gets_the_reply_before_the_connection_ends() -> None:
+    store = HeldStore()
+    async with leaving(store) as me:
+        store.permits.release()
+        answer = await me.frame()
+        assert (answer["id"], answer["ok"]) == ("leave", True), answer
+        last, code = await me.until_closed()
+        assert (last["error"]["code"], code) == ("UNAUTHORIZED", 4401)
+
+
+async def test_who_deletes_its_data_gets_the_reply_before_the_connection_ends(den: Served) -> None:
+    async with talk(den, "ann") as me:
+        await me.got("subscribe")
+        assert (await me.got("forget_me", {"confirm": "ann"}))["cleaned"] == ["den"]
+        assert (await me.until_closed())[1] == 4401

@@ -13,6 +13,7 @@ from cohabit.faces.http import http_routes
 from cohabit.house.access.signing import ASSERTION, SigningKey
 from cohabit.house.access.strangers import knock
 from cohabit.house.house import House
+from cohabit.house.lifecycle.own_data import Forgetting
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.identities import OWN_DATA_MS
 from cohabit.house.store.memory import MemoryStore
@@ -545,3 +546,25 @@ async def test_a_house_host_cannot_free_the_seat_of_a_player_in_a_sealed_game_or
             for name in ("Annabella Smith", "bob", "hostess"):
                 assert (SECRET in str(await boss("data_of", {"identity": name}))) is is_over
             house.rooms["den"].room.state.over_since = 1
+
+
+async def test_nothing_is_remembered_of_deletions_that_were_not_possible_when_the_identity_or_the_room_is_gone() -> (
+    None
+):
+    async with open_house(keep_entries=2, snapshot_every=2) as house:
+        forgetting = house.services.need(Forgetting)
+        members = await make_room(house)
+        ann, bob, host = members["ann"], members["bob"], members["hostess"]
+        identity = (await bob("my_data")).identity
+        attic = await make_room(house, {**BOB, "identity": identity}, HOST, room="attic")
+        for _ in range(8):  # the beginning of the record is deleted
+            await host("say", {"text": "hello"})
+        done = await ann("forget_me", {"confirm": "ann"})
+        assert ([*done.kept], done.later, forgetting._impossible) == (["den"], [], set())
+        reader = await attic["hostess"].reader()  # so that the attic is in use
+        done = await bob("forget_me", {"confirm": "bob"})
+        assert ([*done.kept], done.later, len(forgetting._impossible)) == (["den"], ["attic"], 1)
+        await house.delete_room("den")
+        assert forgetting._impossible == set()
+        reader.sub.close()
+        await reader.task

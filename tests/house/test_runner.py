@@ -28,10 +28,11 @@ from cohabit.house.store import loading
 from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.threads import interrupt
+from cohabit.model.record import decode_entry
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.testing.clock import FakeClock
 
-from .making import GOD, HOST, Client, a_moment, make_room, open_house, player
+from .making import GOD, HOST, Client, HeldStore, a_moment, make_room, open_house, player
 
 
 class CountedStore(MemoryStore):
@@ -343,3 +344,29 @@ async def test_an_operator_is_told_if_the_revoked_token_of_a_removed_member_coul
             house.identify(who["ann"].token)
         errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
         assert ["no space for credentials" in error for error in errors] == [True] * failing
+
+
+class NoLeaving(HeldStore):
+    """A store that does not take an entry of somebody who leaves."""
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        if any(decode_entry(line.body).do == "leave" for write in writes for line in write.lines):
+            raise StorageFailed("no space for who leaves")
+        super().commit(writes)
+
+
+async def test_a_member_whose_leaving_could_not_be_stored_keeps_its_token() -> None:
+    store = NoLeaving()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        store.go.clear()
+        hiding = asyncio.ensure_future(who["bob"]("hide", {"n": 1}))
+        await a_moment()
+        leaving = asyncio.ensure_future(who["ann"]("leave"))
+        await a_moment()
+        assert house.rooms["den"].room.state.with_handle("ann") is None, "it has run, while an entry is being written"
+        store.go.set()
+        await hiding
+        with pytest.raises(StorageFailed):
+            await leaving
+        assert (await who["ann"]("whoami")).handle == "ann"

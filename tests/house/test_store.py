@@ -191,6 +191,11 @@ class LeavesInvitesOfADeletedRoom(MemoryStore):
         self._invites = invites
 
 
+class LeavesIdentitiesOfADeletedRoom(MemoryStore):
+    def _write(self, write: Write, appended: bool) -> None:
+        super()._write(structs.replace(write, forget=()) if write.delete else write, appended)
+
+
 class LeavesTheLeaseOfADeletedRoom(MemoryStore):
     def _delete(self, room: str) -> None:
         lease = self._leases._held.get(room)
@@ -308,6 +313,7 @@ BROKEN: list[tuple[type[MemoryStore], str]] = [
     (DeletesCredentialsOfOtherRooms, "a deletion forgets everything of that room and nothing else"),
     (DeletesCredentialsOfNoRoom, "a deletion forgets everything of that room and nothing else"),
     (LeavesInvitesOfADeletedRoom, "a deletion forgets everything of that room and nothing else"),
+    (LeavesIdentitiesOfADeletedRoom, "a room is deleted together with the identities that exist only for it"),
     (LeavesTheLeaseOfADeletedRoom, "a deletion forgets everything of that room and nothing else"),
     (DeletesRoomsAfterEverythingElse, "a deleted room can be made again"),
     (PrunesWithoutBounds, "forgetting never passes the oldest kept snapshot"),

@@ -206,7 +206,7 @@ class Months:
         if self._silent is not None:
             await self._silent.open()
             await self._silent.hear(f"hello number {self.number}")
-            await self.call(self._silent.token, "den", "leave")  # the connection of somebody who leaves ends
+            await self._silent.client.call("leave")
             await self._silent.close()
             self._silent = None
         made = await self.host("den", "invite", {"id": "visitor", "kind": "human", "may": TALK})
@@ -217,7 +217,7 @@ class Months:
         for follower in self.followers[:2]:
             await follower.hear(words)
         if self.number % 2:
-            await self.call(visitor.token, "den", "leave")
+            await visitor.client.call("leave")
             await visitor.close()
         else:
             await visitor.drop()

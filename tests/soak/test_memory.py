@@ -21,8 +21,8 @@ SAMPLES = 32
 NOISE_KIB = 4 * 1024
 """Memory that the allocator holds in one sample and not in another."""
 KIB_PER_ROUND = 20
-"""What a round leaves: six identities and five tokens, also of deleted rooms, with their counts and lines in the record
-of the house; prepared cursors of two rooms, until there are 4,096; and what the allocator cannot reuse between these. A
+"""What a round leaves: identities and tokens of the rooms that stay, with their counts and lines in the record of the
+house; prepared cursors of two rooms, until there are 4,096; and what the allocator cannot reuse between these. A
 round makes about a hundred calls: keeping each of them takes 700 KiB."""
 MORE_FILES, MORE_THREADS = 2, 1
 

@@ -213,10 +213,11 @@ class Connection:
                 except BadArgs as wrong:
                     self._reply(wrong.call_id if isinstance(wrong, BadFrame) else None, None, wrong)
                     continue
-                self._serve(request, raw)
+                if self.ending is None:
+                    self._serve(request, raw)
                 if self._caught_up is not None:  # backpressure: stop reading from a client that does not read
                     await self._caught_up.wait()
-                if self.ending is not None:
+                if self.ending is not None and not self._answers_first(self.ending):
                     raise self.ending
         except Gone:
             pass
@@ -454,7 +455,10 @@ class Connection:
             self._reply_bytes -= len(frame)
             await self._text(frame)
         if self.ending is not None:
-            await self.close(self.ending)
+            if self._answers_first(self.ending):  # `_settled` goes on
+                self._writing = False
+            else:
+                await self.close(self.ending)
             return
         self._writing = self._behind = False
         if self._caught_up is not None:
@@ -485,6 +489,11 @@ class Connection:
                 self._caught_up.set()
                 self._caught_up = None
             self._write_later()
+
+    def _answers_first(self, reason: CohabitError) -> bool:
+        """True if a call that changes something has no reply yet. It is answered although the token of its caller has
+        ended, perhaps by that call."""
+        return isinstance(reason, Unauthorized) and any(call.reply.records for call in self._pending)
 
     async def close(self, reason: CohabitError) -> None:
         try:

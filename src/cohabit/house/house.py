@@ -30,6 +30,7 @@ from cohabit.house.directory import FRONT, HOUSE_RECORD
 from cohabit.house.films.delayed import Stills
 from cohabit.house.films.maker import FilmMaker
 from cohabit.house.lifecycle import creating, own_data
+from cohabit.house.lifecycle.only_here import identities_only_in
 from cohabit.house.lifecycle.retention import Retention
 from cohabit.house.lifecycle.thumbnails import Thumbnails
 from cohabit.house.nodes.ledger import SharedLedger, asks_leader
@@ -180,11 +181,13 @@ class House:
         rooms.on_closed = self.bots.stop_room
         if not rooms.dormant:
             rooms.events.on_roster = self.bots.start_bots
+        rooms.identities_only_in = partial(identities_only_in, self.services)
         rooms.on_deleted += [
             self.identities.forget_room,
             self.gate.forget_room,
             rooms.shared.egress.forget_room,
             self.bots.delete_room,
+            lambda room: self.forgetting.tidy(),
             lambda room: run_in_thread("keyframes", partial(self.keyframes.forget, room)),
         ]
 

@@ -335,6 +335,20 @@ def a_deletion_forgets_everything_of_that_room_and_nothing_else(store: Store) ->
     _expect(_got(store, "house 2", "den", "other"), ["den"], "the leases that another house gets after a deletion")
 
 
+def a_room_is_deleted_together_with_the_identities_that_exist_only_for_it(store: Store) -> None:
+    mine = Write(profiles=[("i-den", b"mine")], credentials=[Credential(b"mine", "i-den")])
+    store.commit([_full_room("den"), _full_room("other"), mine])
+    store.commit([Write("den", delete=True, forget=["i-den"])])
+    _expect((store.rooms(), _of_room(store, "den")), (["other"], [[], -1, [], [], [], []]), "the rest of the room")
+    _expect([identity.id for identity in store.identities()], ["i-other"], "the identities")
+    left = [credential.hash for credential in store.credentials()]
+    _expect(
+        (left, store.profile("i-den")),
+        ([b"any-den", b"any-other", b"here-other"], None),
+        "the credentials and the profile",
+    )
+
+
 def a_deleted_room_can_be_made_again(store: Store) -> None:
     store.commit([_full_room("den")])
     store.commit([Write("den", delete=True), Write("den", _lines(2), (1, b"second"), _refusals([1], "second"))])

@@ -252,3 +252,15 @@ async def test_an_invite_ends_everywhere_when_the_token_that_replaces_it_is_used
 async def test_a_process_that_starts_is_asked_in_vain_and_says_so() -> None:
     with pytest.raises(Busy, match="starting"):
         WorkerControl().handlers()["status"]()
+
+
+async def test_identities_of_a_deleted_room_are_forgotten_in_every_node() -> None:
+    async with nodes(2) as made:
+        everywhere = (made.front, *made.houses.values())
+        before = [sorted(one.id for one in house.identities.everybody()) for house in everywhere]
+        _, tokens = await made.houses["w1"].create_room(scenario(), "den")
+        held = [made.houses["w2"].identify(token).identity for token in tokens.values()]
+        assert all(house.identities.get(one) is not None for house in everywhere for one in held)
+        await made.houses["w1"].delete_room("den")
+        assert [sorted(one.id for one in house.identities.everybody()) for house in everywhere] == before
+        assert not {one.id for one in made.front.store.identities()} & set(held)

@@ -288,7 +288,7 @@ async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> N
     if dropped:
         await house.writer.submit(Write(credentials=dropped))
     house.identities.put(me)
-    house.rooms.shared.egress.forgotten.discard(me.id)  # an agent key whose data was deleted is back
+    house.rooms.shared.egress.is_back(me.id)
     _put_token(ctx, newcomer)
     if invite is not None:  # it may have been revoked in the meantime
         await record_invite(ctx, house.identities.take_use(invite, 0), "accepted")
@@ -319,6 +319,7 @@ def _put_token(ctx: HouseContext, newcomer: Newcomer) -> None:
         return
     if newcomer.token is None and invite is not None:  # it becomes the member's own, also on open connections
         identities.drop_unused(invite.hash)
+        identities.drop_credential(ctx.credential)  # it is found by its identity
         ctx.credential.identity, ctx.credential.expires_at = newcomer.identity.id, None
         identities.put_credential(ctx.credential)
     elif invite is None or invite.shared:

@@ -122,7 +122,7 @@ class SignIn:
             raise Busy("too many people sign in for the first time in this minute; try again later")
         self._newcomers.add("")
         me = Identity(known, name, "agent", barred=before.barred if before is not None else {})
-        house.rooms.shared.egress.forgotten.discard(known)
+        house.rooms.shared.egress.is_back(known)
         await _open_account(house, me, None)
 
 

@@ -202,9 +202,10 @@ class Door:
             self.account_of(credential, name).check()
 
     def _outside(self, credential: Credential) -> Account:
-        """The account of a caller outside of all rooms."""
-        is_host = self._identities.is_host(credential)
-        return self.services.ledger.runner.egress.of_identity(credential.identity, is_host=is_host)
+        """The account of a caller outside of all rooms. One whose identity was deleted is still told that."""
+        known, is_host = self._identities.get(credential.identity), self._identities.is_host(credential)
+        who = known.id if known is not None and known.forgotten is None else ""
+        return self.services.ledger.runner.egress.of_identity(who, is_host=is_host)
 
     def _used_up(self, account: Account, command: Command) -> CohabitError:
         refused = account.refusal()

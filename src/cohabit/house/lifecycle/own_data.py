@@ -248,6 +248,17 @@ class Forgetting:
             self._members[room.id, identity] = known
         return known[1]
 
+    def tidy(self) -> None:
+        """Drop what is known of rooms and identities that are gone."""
+        house, waiting = self._house, {who.id for who in self._waiting()}
+        for room, identity in list(self._members):  # a copy: threads add to it
+            if room not in house.rooms or house.identities.get(identity) is None:
+                self._members.pop((room, identity), None)
+        for who, room in list(self._impossible):
+            exists = room in house.rooms or room in house.rooms.broken or is_elsewhere(house, room)
+            if who not in waiting or not exists:
+                self._impossible.discard((who, room))
+
     async def forget(self, who: Identity) -> Forgotten:
         house = self._house
         async with house.exclusive:  # it cannot join a room meanwhile
@@ -306,6 +317,7 @@ class Forgetting:
 
     async def clean_waiting(self) -> None:
         """Try again to clean the records of identities whose rooms were in use, and the house record."""
+        self.tidy()
         if await self._clean_all() and self._house.ledger.is_here and not self._rewritings.is_exhausted(HOUSE_RECORD):
             self._rewritings.add(HOUSE_RECORD)
             async with self._lock:
@@ -354,6 +366,7 @@ class Forgetting:
             house.identities.forget(who.id)
             for key in left:
                 house.identities.put(key)
+            self.tidy()
         await self.scrub()
         return done
 

@@ -118,7 +118,7 @@ def apply(house: House, changes: Iterable[Write]) -> None:
         house.identities.apply(change)
         for one in change.identities:
             if one.name and one.forgotten is None:  # it may have been forgotten, and is back
-                rooms.shared.egress.forgotten.discard(one.id)
+                rooms.shared.egress.is_back(one.id)
         for identity in change.forget:
             for forget in rooms.on_forgotten:
                 forget(identity)

@@ -31,6 +31,8 @@ EVERY_MS = 60_000
 """The interval at which the counts of what leaves the house become entries."""
 MOST_BACKENDS = 16
 """Backends that are counted separately for a member. It can name another one every few seconds."""
+FORGOTTEN_KEPT = 1000
+"""The number of deleted identities that are known as such, so that late replies to them are not stored."""
 VISITORS = "(visitors)"
 """Callers without an identity."""
 encode = msgspec.json.Encoder().encode
@@ -235,7 +237,7 @@ class EgressBooks:
     def __init__(self) -> None:
         self._stored: dict[str, list[Sent]] = {}
         self.rooms: dict[str, RoomEgress] = {}
-        self.forgotten: set[str] = set()  # identities; the reply to their last call comes after that
+        self._forgotten: dict[str, None] = {}  # the last identities; the reply to their last call comes after that
 
     def load(self, room: str, stored: list[Sent]) -> None:
         """Read the counts of a room that is opened. Called off the event loop, before the room runs."""
@@ -255,10 +257,19 @@ class EgressBooks:
 
     def forget(self, identity: str) -> None:
         """An identity was deleted. Its counts are deleted in the store with it."""
-        self.forgotten.add(identity)
+        self._forgotten[identity] = None
+        if len(self._forgotten) > FORGOTTEN_KEPT:
+            del self._forgotten[next(iter(self._forgotten))]
         for room in self.rooms.values():
             room.forget(identity)
         self._stored = {room: [sent for sent in kept if sent.who != identity] for room, kept in self._stored.items()}
+
+    def is_forgotten(self, identity: str) -> bool:
+        return identity in self._forgotten
+
+    def is_back(self, identity: str) -> None:
+        """An agent key whose data was deleted has joined again."""
+        self._forgotten.pop(identity, None)
 
     def forget_room(self, room: str) -> None:
         self.rooms.pop(room, None)
@@ -300,7 +311,7 @@ class RoomEgress:
         self._store_later = Later(recording.clock, STORE_MS, self.store)
         self._record_later = Later(recording.clock, EVERY_MS, self._record)
         self.is_closed = False
-        self._forgotten = books.forgotten
+        self._is_forgotten = books.is_forgotten
         self.accounts = books.of_room(self)
 
     # -- whose ------------------------------------------------------------------------------------
@@ -352,7 +363,7 @@ class RoomEgress:
     # -- keeping ----------------------------------------------------------------------------------
     def changed(self, line: Line) -> None:
         """Something was counted: store it within a few seconds, and record it within a minute if it left the house."""
-        if self.is_closed or line.account.who in self._forgotten:
+        if self.is_closed or self._is_forgotten(line.account.who):
             return
         self._to_store[line] = None
         self._store_later.plan()

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any
 
@@ -54,6 +54,9 @@ class Rooms(dict[str, RoomRunner]):
         self.make_connector: MakeConnector | None = None
         self.on_closed: Callable[[RoomRunner], None] = lambda runner: None  # it was closed; its room still exists
         self.on_forgotten: list[Callable[[str], None]] = []  # an identity was deleted
+        self.identities_only_in: Callable[[str], AbstractAsyncContextManager[Sequence[str]]] = lambda room: nullcontext(
+            ()
+        )
         self.on_deleted: list[Callable[[str], Awaitable[object] | None]] = []  # after the record, before the lease
         self._store = store
         self.is_elsewhere: Callable[[str], bool] = lambda room_id: False  # another process of this house has it
@@ -238,7 +241,7 @@ class Rooms(dict[str, RoomRunner]):
             await previous.close()
 
     async def delete(self, room_id: str) -> None:
-        """Delete a room, with its record and its credentials."""
+        """Delete a room, with its record, its credentials, and the identities that exist only for it."""
         with self.reserve(room_id):
             runner = self.pop(room_id)
             runner.close("this room was deleted")
@@ -250,7 +253,9 @@ class Rooms(dict[str, RoomRunner]):
                     await self.connectors.pop(room_id).close(delete=True)
                 if self.heads is not None:
                     await self.heads.deleted(room_id)
-                await self.shared.writer.submit(Write(room_id, delete=True))  # after all queued writes
+                async with self.identities_only_in(room_id) as gone:
+                    write = Write(room_id, delete=True, forget=gone, forget_egress=self._counted_outside(gone))
+                    await self.shared.writer.submit(write)  # after all queued writes
                 for forget in self.on_deleted:
                     if (rest := forget(room_id)) is not None:
                         await rest
@@ -258,6 +263,11 @@ class Rooms(dict[str, RoomRunner]):
             except CohabitError as failed:
                 self.broken[room_id] = failed
                 raise
+
+    def _counted_outside(self, identities: Iterable[str]) -> list[str]:
+        """Those to whom something was sent outside of rooms. What was sent to them in the room is deleted with it."""
+        accounts = self.house_record.egress.accounts if self.house_record is not None else {}
+        return [identity for identity in identities if identity in accounts]
 
     async def reopen_anywhere(self, room_id: str) -> None:
         """The same as ``reopen``, in another process if this one runs no rooms."""

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from cohabit import errors
 from cohabit.house.running import world_thread
@@ -43,6 +43,13 @@ CLOSING = "the server is shutting down; reconnect later"
 
 
 OnRemoved = Callable[["RoomRunner", Sequence[Member]], "asyncio.Future[None] | None"]
+
+
+class Roster(NamedTuple):
+    """The members of a room at one moment."""
+
+    version: int
+    members: dict[str, Member]
 
 
 class RoomEvents:
@@ -328,7 +335,7 @@ class RoomRunner:
         if not frames.lines:
             if refusals:  # no reply waits for those
                 self._writer.submit(Write(self.id, refusals=refusals)).add_done_callback(_ignore)
-            self._settle(batch)
+            self._settle(batch, self._roster())
             return
         snapshot, self._snapshot = self._snapshot, None
         body = (snapshot.seq, snapshot.encode()) if snapshot is not None else None
@@ -338,13 +345,15 @@ class RoomRunner:
         self._shares.writing, self._shares.by_member = frames.lines, None
         self._writing_bytes = self._quotas.count(frames.lines)
 
+        roster = self._roster()  # calls may run while this is written
+
         def written(done: "asyncio.Future[None]") -> None:
             self._writing, self._writing_bytes = False, 0
             self._shares.writing, self._shares.by_member = (), None
             failure = done.exception()
             if failure is None:
                 self._durable(frames, snapshot)
-                self._settle(batch)
+                self._settle(batch, roster)
             else:
                 self._undo(batch, len(frames.lines), failure)
 
@@ -369,27 +378,33 @@ class RoomRunner:
                 self._events.listeners[feature](self)
         self.history.wake()
 
-    def _settle(self, batch: Sequence[Call]) -> None:
-        if self._events.removals_wait and self.room.roster_version != self._roster_version:
-            settle_after(batch, self._members.keys() - self.room.state.members.keys(), self._roster_changed)
+    def _roster(self) -> Roster | None:
+        """The members now, if anything about them has changed."""
+        version = self.room.roster_version
+        return Roster(version, dict(self.room.state.members)) if version != self._roster_version else None
+
+    def _settle(self, batch: Sequence[Call], roster: Roster | None) -> None:
+        """``roster``: what is durable of it, if it has changed."""
+        if roster is not None and self._events.removals_wait:
+            gone = self._members.keys() - roster.members.keys()
+            settle_after(batch, gone, partial(self._roster_changed, roster))
         else:
             settle_all(batch)
+            if roster is not None:
+                self._roster_changed(roster)
         if self._ran or self.room.record.pending:
             self._flush_soon()
         self._pump()
         if not self.room.timers.idle or self.room.pace == "clock":
             self.time.reschedule()
-        if self.room.roster_version != self._roster_version:
-            self._roster_changed()
 
-    def _roster_changed(self) -> "asyncio.Future[None] | None":
-        self._roster_version = self.room.roster_version
-        before, now = self._members, self.room.state.members
+    def _roster_changed(self, roster: Roster) -> "asyncio.Future[None] | None":
+        before, now = self._members, roster.members
         removed = [member for name, member in before.items() if name not in now]
-        self._members = dict(now)
+        self._roster_version, self._members = roster.version, now
         stored: asyncio.Future[None] | None = None
         if removed:
-            self.fanout.end_removed()
+            self.fanout.end_removed({member.id for member in removed})
             stored = self._events.on_removed(self, removed)
         self._events.on_roster(self)
         if self.remote is not None:
@@ -420,7 +435,7 @@ class RoomRunner:
             self.time.back_off()
             settle_all(batch, refusal)
             self._on_thread = []
-            self._settle(())
+            self._settle((), self._roster())
 
         self._on_thread = batch
         self._thread.run(self._marked(work), undone, partial(self._is_late, batch))

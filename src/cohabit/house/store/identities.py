@@ -242,7 +242,15 @@ class Identities:
     def drop_credential(self, credential: Credential) -> None:
         """Forget a credential that could not be stored, or whose room was deleted."""
         self._credentials.pop(credential.hash, None)
-        self._by_identity.get(credential.identity, {}).pop(credential.hash, None)
+        self._unlink(credential)
+        if self._is_unused(credential):
+            self.drop_unused(credential.instead_of)
+
+    def _unlink(self, credential: Credential) -> None:
+        held = self._by_identity.get(credential.identity, {})
+        held.pop(credential.hash, None)
+        if not held:
+            self._by_identity.pop(credential.identity, None)
 
     def put_invite(self, invite: Invite) -> None:
         """Register an invite. Until it is accepted, its token has no identity and can only call join."""
@@ -363,9 +371,9 @@ class Identities:
         self.revoke(gone)
         for credential in gone:
             self.drop_credential(credential)
-            invite = self._invites.pop(credential.hash, None)
-            if invite is not None:
-                self._codes.pop(invite.code, None)
+        for invite in self.all_invites(room):  # its token may have been forgotten, with the identity that joined
+            del self._invites[invite.hash]
+            self._codes.pop(invite.code, None)
 
     def apply(self, change: Write) -> None:
         """Apply what another process of this house has stored. What was revoked stays revoked."""
@@ -393,7 +401,7 @@ class Identities:
         else:
             if self._is_unused(known) and not credential.instead_of:
                 self._used(known)
-            self._by_identity.get(known.identity, {}).pop(known.hash, None)
+            self._unlink(known)
             for name in Credential.__struct_fields__:
                 if name != "revoked":
                     setattr(known, name, getattr(credential, name))

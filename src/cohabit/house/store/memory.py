@@ -99,7 +99,9 @@ class MemoryStore:
         for identity in write.forget:
             self._identities.pop(identity, None)
             self._profiles.pop(identity, None)
-            self._credentials = {key: one for key, one in self._credentials.items() if one.identity != identity}
+        if write.forget:
+            left = [one for one in self._credentials.values() if one.identity not in write.forget]
+            self._credentials = {one.hash: one for one in left}
         if write.snapshot is not None:
             self._keep_snapshot(write.room, write.snapshot)
         if write.refusals:

@@ -56,6 +56,10 @@ select houses.house from unnest(%s::text[], %s::text[], %s::bigint[]) as mine (r
 join houses on (houses.house, houses.epoch) = (mine.house, mine.epoch)
 where until > clock_timestamp() for key share of houses
 """
+_MAY_BE_OF = """
+select hash, body from credentials
+where exists (select from unnest(%s::bytea[]) as gone (identity) where position(gone.identity in body) > 0)
+"""
 _BEGIN = """
 insert into houses (house, place, node, until, epoch)
 values (%s, %s, %s, clock_timestamp() + %s * interval '1 millisecond', nextval('epochs'))
@@ -215,8 +219,8 @@ class PostgresStore:
     def _write_rest(self, db: Db, write: Write) -> None:
         """Write everything except the lines, which are already inserted."""
         room = write.room
-        for identity in write.forget:
-            _forget_identity(db, identity)
+        if write.forget:
+            _forget_identities(db, list(write.forget))
         if write.snapshot is not None:
             _replace(db, "snapshots", [(room, *write.snapshot)])
             db.execute(
@@ -492,9 +496,9 @@ def _replace(db: Db, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
     _insert(db, table, last.values(), f"({', '.join(kind.columns[: kind.keys])}) do update set {change}")
 
 
-def _forget_identity(db: Db, identity: str) -> None:
-    db.execute("delete from identities where id = %s", (identity,))
-    db.execute("delete from profiles where identity = %s", (identity,))
-    held = db.execute("select hash, body from credentials where position(%s::bytea in body) > 0", (identity.encode(),))
-    mine = [key for key, body in held if msgspec.msgpack.decode(body, type=Credential).identity == identity]
-    db.execute("delete from credentials where hash = any(%s)", (mine,))
+def _forget_identities(db: Db, identities: list[str]) -> None:
+    db.execute("delete from identities where id = any(%s)", (identities,))
+    db.execute("delete from profiles where identity = any(%s)", (identities,))
+    held = db.execute(_MAY_BE_OF, ([each.encode() for each in identities],))
+    theirs = [key for key, body in held if msgspec.msgpack.decode(body, type=Credential).identity in identities]
+    db.execute("delete from credentials where hash = any(%s)", (theirs,))

@@ -4,7 +4,7 @@ Subscriptions whose members have the same grant and the same eye form a group. A
 and encoded once. Only members who are told something else than the others get separate frames.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -110,10 +110,10 @@ class Fanout:
         for sub in list(self.subscriptions):
             sub.end(reason)
 
-    def end_removed(self) -> None:
+    def end_removed(self, members: Container[str]) -> None:
         """End the subscriptions of members who were removed."""
         for sub in list(self.subscriptions):
-            if sub.member not in self._room.state.members:
+            if sub.member in members:
                 sub.end(Unauthorized("you were removed from this room"))
 
     def forget_views(self) -> None:
