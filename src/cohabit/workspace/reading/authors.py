@@ -2,7 +2,7 @@
 
 Every line of an entry must come from a commit of its agent, so an entry that somebody else wrote or edited is found. An
 item has lines of several agents: of the one that added it, claimed it, closed it. What is not committed yet is neither
-verified nor not.
+verified nor not. A merge may move an entry; it has to leave its text as it is.
 """
 
 import re
@@ -16,30 +16,30 @@ from cohabit.workspace.formats.item import LINE, Item
 from cohabit.workspace.formats.journal import Block, Journal
 from cohabit.workspace.formats.stamps import Hidden
 from cohabit.workspace.formats.text import displayable, is_blank, lines_of, without_trailing_blanks
-from cohabit.workspace.reading import blame, history
+from cohabit.workspace.reading import blame, history, moved
 from cohabit.workspace.workspace import Workspace
 
 PREFIX: Final = re.compile(r"\[([^\]]+)\] ")
 NOT_COMMITTED: Final = "0" * 40
 MAX_NAME_CHARS: Final = 100
+MAX_MOVES: Final = 20
+"""Merges through which an entry is followed."""
 Expected = dict[int, frozenset[str]]
 """For each line number, the agents that may have committed the line."""
 
 
 class Claim(NamedTuple):
-    """The claim of an entry or an item: the agents of its lines, those of its blank lines, and its text."""
+    """The claim of an entry or an item: the agents of its lines, those of its blank lines, its text and first line."""
 
     filled: Expected
     blank: Expected
     text: str
+    first: int
 
 
 def of_entries(ws: Workspace, journal: Journal, blocks: Iterable[Block]) -> dict[str, Answer]:
     """``verified``, and if it is false ``committed_by``, by the key of the entry."""
-    first, line = dict[int, int](), 1 + journal.preamble.count("\n")
-    for block in journal.blocks:
-        first[id(block)] = line
-        line += block.text.count("\n")
+    first = _first_lines(journal)
     found = list(blocks)
     claims = {block.key: _claim_of_entry(block, first[id(block)]) for block in found}
     names = {block.key: entry.agent_name for block in found if (entry := block.entry)}
@@ -48,23 +48,50 @@ def of_entries(ws: Workspace, journal: Journal, blocks: Iterable[Block]) -> dict
         others = [block for block in journal.blocks if block.key in keys]
         return [number for block in others for number in _claim_of_entry(block, first[id(block)]).filled]
 
-    return _verified(ws, JOURNAL, claims, names, lines)
+    return _verified(ws, JOURNAL, claims, names, lines, _places_of_entries)
 
 
 def of_items(ws: Workspace, inbox: Inbox, items: Iterable[Item]) -> dict[str, Answer]:
     """The same for items."""
+    first = _first_lines_of_items(inbox)
+
+    def lines(keys: Collection[str]) -> list[int]:
+        others = [item for item in inbox.items if item.key in keys]
+        return [number for item in others for number in _claim_of_item(item, first[id(item)]).filled]
+
+    claims = {item.key: _claim_of_item(item, first[id(item)]) for item in items}
+    return _verified(ws, INBOX, claims, {}, lines, _places_of_items)
+
+
+def _first_lines(journal: Journal) -> dict[int, int]:
+    """The number of the first line of each block, by the id of the object."""
+    first, line = dict[int, int](), 1 + journal.preamble.count("\n")
+    for block in journal.blocks:
+        first[id(block)] = line
+        line += block.text.count("\n")
+    return first
+
+
+def _first_lines_of_items(inbox: Inbox) -> dict[int, int]:
     first, line = dict[int, int](), 1 + inbox.preamble.count("\n")
     for section in inbox.sections:
         line += section.heading.count("\n")
         for item in section.items:
             first[id(item)] = line
             line += item.text.count("\n")
+    return first
 
-    def lines(keys: Collection[str]) -> list[int]:
-        others = [item for item in inbox.items if item.key in keys]
-        return [number for item in others for number in _claim_of_item(item, first[id(item)]).filled]
 
-    return _verified(ws, INBOX, {item.key: _claim_of_item(item, first[id(item)]) for item in items}, {}, lines)
+def _places_of_entries(text: str, keys: Collection[str]) -> dict[str, tuple[int, str]]:
+    journal = Journal.parse(text)
+    first, found = _first_lines(journal), [block for block in journal.blocks if block.key in keys]
+    return {block.key: (first[id(block)], without_trailing_blanks(block.own)) for block in found}
+
+
+def _places_of_items(text: str, keys: Collection[str]) -> dict[str, tuple[int, str]]:
+    inbox = Inbox.parse(text)
+    first, found = _first_lines_of_items(inbox), [item for item in inbox.items if item.key in keys]
+    return {item.key: (first[id(item)], without_trailing_blanks(item.text)) for item in found}
 
 
 def _claim_of_entry(block: Block, first: int) -> Claim:
@@ -87,11 +114,16 @@ def _claim_of_item(item: Item, first: int) -> Claim:
 def _claim(expected: Expected, text: str, first: int) -> Claim:
     blank = {number for number, line in enumerate(text.split("\n"), first) if is_blank(line)}
     filled = {number: agents for number, agents in expected.items() if number not in blank}
-    return Claim(filled, {number: agents for number, agents in expected.items() if number in blank}, text)
+    return Claim(filled, {number: agents for number, agents in expected.items() if number in blank}, text, first)
 
 
 def _verified(
-    ws: Workspace, path: str, claims: dict[str, Claim], names: dict[str, str], spans: blame.Spans
+    ws: Workspace,
+    path: str,
+    claims: dict[str, Claim],
+    names: dict[str, str],
+    spans: blame.Spans,
+    places: moved.Places,
 ) -> dict[str, Answer]:
     filled = sorted(number for claim in claims.values() for number in claim.filled)
     blamed = blame.origins(ws, path, filled, [*claims], spans)
@@ -101,7 +133,47 @@ def _verified(
         blank = sorted(number for key in changed for number in claims[key].blank)
         blamed |= blame.origins(ws, path, blank, changed, spans)
     commits = _commits(ws, set(blamed.values()) - {NOT_COMMITTED})
-    return {key: _judged(ws, each, names.get(key), blamed, commits) for key, each in expected.items()}
+    answers = {key: _judged(ws, each, names.get(key), blamed, commits) for key, each in expected.items()}
+    found = {
+        key: frozenset(blamed.get(number, NOT_COMMITTED) for number in expected[key])
+        for key, answer in answers.items()
+        if answer["verified"] is False
+    }
+    return answers | _before_merges(ws, path, claims, names, found, places)
+
+
+def _before_merges(
+    ws: Workspace,
+    path: str,
+    claims: dict[str, Claim],
+    names: dict[str, str],
+    found: dict[str, frozenset[str]],
+    places: moved.Places,
+) -> dict[str, Answer]:
+    """The answers for those whose text a merge moved; ``found`` has the commits of what is not verified, by key. One is
+    verified only if its whole text is in one of the commits that its lines then come from."""
+    answers = dict[str, Answer]()
+    for _ in range(MAX_MOVES):
+        parts = {
+            key: moved.Part(claims[key].text, tuple(n - claims[key].first for n in sorted(claims[key].filled)), commits)
+            for key, commits in found.items()
+            if NOT_COMMITTED not in commits
+        }
+        origins = moved.in_parents(ws, path, parts, places)
+        if not origins:
+            break
+        found = {key: frozenset(lines.values()) for key, lines in origins.items()}
+        whole = blame.contained(ws, path, {key: claims[key].text for key in found}, found)
+        commits = _commits(ws, set[str]().union(*found.values()))
+        for key, lines in origins.items():
+            blamed = {claims[key].first + line: sha for line, sha in lines.items()}
+            answer = _judged(ws, claims[key].filled, names.get(key), blamed, commits)
+            if answer["verified"] is False or key in whole:
+                answers[key] = answer
+        found = {
+            key: commits for key, commits in found.items() if key not in whole or answers[key]["verified"] is False
+        }
+    return answers
 
 
 def _not_in_their_commits(ws: Workspace, path: str, claims: dict[str, Claim], blamed: dict[int, str]) -> list[str]:

@@ -70,6 +70,11 @@ def origins(ws: Clone, path: str, lines: Sequence[int], keys: Sequence[str], spa
     return {number: found[number] for number in lines if number in found}
 
 
+def at(ws: Clone, path: str, commit: str, lines: Sequence[int]) -> dict[int, str]:
+    """The commit of each of these lines of the file as it is in ``commit``."""
+    return {number: row.sha for number, row in _blame(ws, path, lines, commit).items()}
+
+
 def _since(ws: Clone, path: str, lines: Sequence[int], kept: Kept) -> dict[int, str]:
     """The origins of the lines that came after the commit that is kept, or whose origin is kept."""
     rows = _blame(ws, path, lines, f"^{kept.commit}")
