@@ -75,7 +75,7 @@ def test_an_entry_that_a_merge_moved_is_verified(moved: tuple[Session, Session])
 
 
 def test_an_entry_that_several_merges_moved_is_verified(moved: tuple[Session, Session]) -> None:
-    ann, eve = moved
+    ann, _ = moved
     for number in range(3):
         (root(ann) / "README.md").write_text(f"{number}\n")
         tree = git(ann, "rev-parse", "HEAD^{tree}").strip()
@@ -142,14 +142,19 @@ def test_where_a_moved_entry_came_from_is_found_out_once(
     text = (root(ann) / "journal.md").read_text()
     assert shown(ann)[FIRST] == (True, None)
     asked, real = list[tuple[str, ...]](), Git.run
-    monkeypatch.setattr(Git, "run", lambda self, *args, **rest: (asked.append(args), real(self, *args, **rest))[1])
+
+    def run(self: Git, *args: str, **options: Any) -> Any:
+        asked.append(args)
+        return real(self, *args, **options)
+
+    monkeypatch.setattr(Git, "run", run)
     assert shown(ann)[FIRST] == (True, None)
     assert len([args for args in asked if args[0] == "blame"]) == 1, "the one of the file itself"
     amend(ann, text.replace("eve saw", "eve sold"))
     for _ in range(2):
         asked.clear()
         assert shown(ann)[FIRST][0] is False
-    assert not any(":journal.md" in str(rest) for args in asked for rest in args if args[0] == "cat-file")
+    assert len([args for args in asked if args[0] == "blame"]) == 1
 
 
 def test_an_item_that_a_merge_moved_is_verified(clone: Clone, now: Any) -> None:
@@ -161,7 +166,6 @@ def test_an_item_that_a_merge_moved_is_verified(clone: Clone, now: Any) -> None:
             now.move(minutes=1)
     ann.call("sync", {})
     eve.call("sync", {})
-    path = root(ann) / "inbox.md"
     ann.call("inbox_add", {"title": "ann again"})
     commit(ann, "inbox.md", "ann again")
     ann.call("sync", {})

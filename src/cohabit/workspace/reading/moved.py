@@ -1,8 +1,8 @@
 """Finds where the lines of an entry came from before a merge moved the entry.
 
 A merge sorts the entries of both sides. Git then takes the lines of a moved entry for new lines of the merge commit. So
-an entry whose whole text is in a parent of that commit is followed in this parent. The origins never change, so they are
-kept in ``.git/cohabit``.
+an entry whose whole text is in a parent of that commit is followed in this parent. The origins never change, so they
+are kept in ``.git/cohabit``.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
