@@ -86,8 +86,13 @@ def test_a_rebase_of_several_commits_gives_each_item_a_number_of_its_own(clone: 
     assert bob.call("push", {})["ok"]
 
 
-def test_no_entry_is_accepted_during_a_rebase_which_would_take_it_back_when_it_is_ended(clone: Clone) -> None:
+def test_nothing_is_accepted_during_a_rebase_which_would_take_it_back_when_it_is_ended(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
+    bob.call("write", {"path": "drafts/deck.md", "content": "as it was\n"})
+    bob.call("add", {"paths": ["drafts/deck.md"]})
+    bob.call("commit", {"message": "deck"})
+    bob.call("sync", {})
+    ann.call("sync", {})
     for session in (ann, bob):
         (root(session) / "README.md").write_text(f"by {session.workspace().identity.agent_id}\n")
         session.call("add", {"paths": ["README.md"]})
@@ -100,12 +105,18 @@ def test_no_entry_is_accepted_during_a_rebase_which_would_take_it_back_when_it_i
         ("journal_append", {"summary": "bob was here"}),
         ("inbox_add", {"title": "from bob"}),
         ("decision_add", {"title": "Comps", "context": "Two", "decision": "One"}),
+        ("write", {"path": "drafts/deck.md", "content": "from bob\n"}),
+        ("write", {"path": "drafts/deck.md", "content": "from bob\n", "mode": "append"}),
+        ("delete", {"path": "drafts/deck.md"}),
+        ("rename", {"path": "drafts/deck.md", "to": "drafts/slides.md"}),
+        ("restore", {"id": "INB-001"}),
     ):
         with pytest.raises(Conflict, match=r"rebase that was started by hand.*--abort"):
             bob.call(tool, args)
     assert git(bob, "status", "--porcelain") == before
     git(bob, "rebase", "--abort")
     bob.call("journal_append", {"summary": "bob was here"})
+    bob.call("write", {"path": "drafts/deck.md", "content": "from bob\n"})
     assert "bob was here" in (root(bob) / "journal.md").read_text()
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from cohabit.errors import Busy
+from cohabit.errors import Busy, Conflict
 
 STATE_FILES: Final = {
     "rebase-merge": "rebase", "rebase-apply": "rebase", "MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick",
@@ -42,6 +42,12 @@ def finish_first(command: str) -> str:
         f"a {command} that was started by hand is unfinished in this clone: finish it or end it with "
         f"`git {command} --abort`, then call again"
     )
+
+
+def refuse_rebase(root: Path) -> None:
+    """Raises Conflict during a rebase: ending it resets every tracked file, so what is written now would be lost."""
+    if unfinished(root) == "rebase":
+        raise Conflict(finish_first("rebase"))
 
 
 def leave_mark(state_folder: Path) -> None:

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from cohabit.errors import BadArgs, PermissionDenied, UnknownAsset
 from cohabit.workspace.answers import Answer
-from cohabit.workspace.clone import protocol_files
+from cohabit.workspace.clone import plain_git, protocol_files
 from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.clone.tree import names_of
 from cohabit.workspace.limits import MAX_ENTRIES, MAX_READ_BYTES
@@ -101,6 +101,7 @@ def write(
     Do not use it for journal.md and inbox.md: journal_append, inbox_add and inbox_close keep their formats. Entries of
     other agents cannot be added, changed or removed.
     """
+    plain_git.refuse_rebase(ws.root)
     tree, data = ws.tree, _bytes(content, encoding)
     name = "/".join(names_of(path))
     if is_protocol(name):
@@ -123,6 +124,7 @@ def write(
 
 def delete(ws: Clone, path: Path) -> Answer:
     """Delete a file. Then add it, commit and push; history keeps it."""
+    plain_git.refuse_rebase(ws.root)
     _refuse_protocol_file(path)
     try:
         ws.tree.size(path)  # raises BadArgs for a folder or a link
@@ -134,6 +136,7 @@ def delete(ws: Clone, path: Path) -> Answer:
 
 def rename(ws: Clone, path: Path, to: Annotated[str, "the new path, where nothing is yet"]) -> Answer:
     """Rename or move a file. Then add both paths, commit and push."""
+    plain_git.refuse_rebase(ws.root)
     for each in (path, to):
         _refuse_protocol_file(each)
     try:

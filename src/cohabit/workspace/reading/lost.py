@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from cohabit.errors import UnknownAsset
 from cohabit.workspace.answers import Answer
-from cohabit.workspace.clone import facts, objects, refs
+from cohabit.workspace.clone import facts, objects, plain_git, refs
 from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
@@ -125,6 +125,7 @@ def _protocol_texts(ws: Clone, commit: str) -> dict[str, str]:
 # -- restoring ------------------------------------------------------------------------------------
 def restore(ws: Clone, id_: Annotated[str, "id of the lost entry or item, as in health or whats_new"]) -> Answer:
     """Restore a published entry or item that vanished or was edited. Then add, commit and push."""
+    plain_git.refuse_rebase(ws.root)
     found = next((loss for loss in lost(ws) if id_ in (loss.key, getattr(loss.was, "id", loss.key))), None)
     if found is None:
         raise UnknownAsset(f"{id_[:80]} is not lost; health lists what is")

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import msgspec
 
-from cohabit.errors import Conflict
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import facts, plain_git
 from cohabit.workspace.formats import INBOX, JOURNAL, journal
@@ -26,9 +25,8 @@ class Todo(msgspec.Struct, frozen=True, rename={"for_": "for"}):
 
 def write(ws: Workspace, path: str, text: str, new: Iterable[str] = ()) -> None:
     """Replace a file; bytes that are not UTF-8 are written unchanged. ``new`` are the texts of new entries, which any
-    agent in this clone may commit. Raises Conflict during a rebase, because ending it resets every file."""
-    if plain_git.unfinished(ws.root) == "rebase":
-        raise Conflict(plain_git.finish_first("rebase"))
+    agent in this clone may commit. Raises Conflict during a rebase."""
+    plain_git.refuse_rebase(ws.root)
     facts.remember(ws, new)
     ws.tree.write(path, text.encode(errors="surrogateescape"), max_bytes=MAX_FILE_BYTES)
 
