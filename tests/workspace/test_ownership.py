@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohabit.errors import PermissionDenied
+from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.merging import ownership
 from cohabit.workspace.person.identity import Identity
@@ -122,6 +122,38 @@ def test_removing_a_protocol_file_is_refused(two):
     (ann.workspace().root / "journal.md").unlink()
     with pytest.raises(PermissionDenied, match="nothing was added"):
         ann.call("add", {"paths": ["journal.md"]})
+
+
+@pytest.mark.parametrize("path", BOTH)
+def test_other_line_ends_of_published_entries_are_refused_and_the_entries_stay_verified(two, path):
+    ann, bob = two
+    before = text(ann, path)
+    for after in (before.replace("\n", "\r\n"), before.replace("  \n", "  \r\n").replace("here\n", "here\r\n")):
+        with pytest.raises(BadArgs, match=f"entries of {path} have other line ends"):
+            ann.call("write", {"path": path, "content": after})
+        put(ann, path, after)
+        with pytest.raises(BadArgs, match=f"nothing was added: entries of {path} have other line ends"):
+            ann.call("add", {"paths": ["."]})
+    put(ann, path, before)
+    ann.call("inbox_add", {"title": "Look at slide 7"})
+    ann.call("journal_append", {"summary": "Ann was here"})
+    share(ann)
+    bob.call("sync", {})
+    assert all(entry["verified"] for entry in bob.call("journal_tail", {})["entries"])
+    assert all(item["verified"] for item in bob.call("inbox_list", {})["items"])
+
+
+def test_a_file_that_has_other_line_ends_already_keeps_them_and_takes_entries(two):
+    ann, _ = two
+    for path in BOTH:
+        put(ann, path, text(ann, path).replace("\n", "\r\n"))
+    git(ann, "commit", "-qam", "by hand")
+    ann.call("inbox_add", {"title": "Look at slide 7"})
+    ann.call("journal_append", {"summary": "Ann was here"})
+    share(ann)
+    for path in BOTH:
+        found = (ann.workspace().root / path).read_bytes()
+        assert found.count(b"\n") == found.count(b"\r\n")
 
 
 def test_own_entries_may_be_written_by_hand_and_changed_until_they_are_committed(two):

@@ -16,7 +16,7 @@ from cohabit.workspace.formats.stamps import Hidden, later_than
 from cohabit.workspace.formats.text import line_ending, without_trailing_blanks
 from cohabit.workspace.merging.mending import damage, undamaged
 from cohabit.workspace.merging.merge import JOURNAL_PATH, POINTER_PATH, is_protocol
-from cohabit.workspace.merging.ownership import foreign_changes
+from cohabit.workspace.merging.ownership import changes_line_ends, foreign_changes
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.workspace import Workspace
 
@@ -84,6 +84,11 @@ def _check(ws: Workspace, texts: Mapping[str, str | None], done: str, allowed: S
         before = published.get(path)
         if (line := first_marker(text or "")) and not first_marker(before or ""):
             raise Conflict(f"nothing was {done}: {path} has a git conflict marker on line {line}; resolve it first")
+        if before and text and changes_line_ends(path, before, text):
+            raise BadArgs(
+                f"nothing was {done}: entries of {path} have other line ends (CRLF or LF) than in the last commit, and "
+                "would no longer be verified; save it with the line ends that it had"
+            )
         wrong = foreign_changes(path, before, text, who, allowed=may, kept_in=archives, known=known)
         if wrong and before and any(damage(path, before)):
             before = undamaged(path, before)

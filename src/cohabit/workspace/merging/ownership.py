@@ -60,6 +60,21 @@ def differing(path: str, ours: str, theirs: str) -> set[str]:
     return {key for key, content in sides[0].items() if sides[1].get(key, content) != content}
 
 
+def changes_line_ends(path: str, before: str, after: str) -> bool:
+    """True if a published entry or item has only other line ends, for which git takes its lines for new ones."""
+    if ("\r" not in before and "\r" not in after) or POINTER_PATH.fullmatch(path):
+        return False
+    old, new = (_own_texts(path, text) for text in (before, after))
+    changed = ((old[key], text) for key, text in new.items() if old.get(key, text) != text)
+    return any(one.replace("\r\n", "\n") == other.replace("\r\n", "\n") for one, other in changed)
+
+
+def _own_texts(path: str, text: str) -> dict[str, str]:
+    if path == INBOX:
+        return {item.key: without_trailing_blanks(item.text) for item in Inbox.parse(text).items}
+    return {block.key: without_trailing_blanks(block.own) for block in Journal.parse(text).blocks}
+
+
 # -- journal --------------------------------------------------------------------------------------
 def _journal_changes(
     before: str | None,
