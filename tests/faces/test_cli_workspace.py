@@ -333,6 +333,31 @@ def test_a_clone_that_is_not_registered_says_how_to_register_it(
     assert "For the copy" not in (home / "deck" / "journal.md").read_text()
 
 
+def test_a_clone_that_was_deleted_can_be_set_up_with_the_command_of_the_error(
+    home: Path, board: str, capsys: Said
+) -> None:
+    for left in ("nothing", "files"):
+        shutil.rmtree(home / "deck")
+        if left == "files":
+            (home / "deck").mkdir()
+            (home / "deck" / "notes.txt").write_text("kept\n")
+        said = typed(capsys, "status", code=1)
+        command = re.search(r"`cohabit workspace (init [^`]*)`", said)
+        assert command, said
+        if left == "files":
+            assert "move it away, then run `" in said
+            (home / "deck").rename(home / "moved")
+        assert shlex.split(command[1]) == ["init", "deck", str(home / "deck.git"), str(home / "deck")]
+        typed(capsys, *shlex.split(command[1]))
+        assert typed(capsys, "status")
+
+
+def test_an_address_with_nothing_at_it_is_named(capsys: Said) -> None:
+    said = typed(capsys, "init", "deck", "./nowhere.git", code=1)
+    assert "there is nothing at ./nowhere.git; with `--create` a repository is created there" in said
+    assert typed(capsys, "init", "deck", "./nowhere.git", "--create")
+
+
 def test_in_a_repository_that_is_no_board_the_active_workspace_is_used(
     home: Path, board: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -362,9 +387,8 @@ def test_errors_name_the_verbs_of_this_command_line(board: str, capsys: Said) ->
     typed(capsys, "inbox", "add", "Read slide 4")
     said = typed(capsys, "inbox", "claim", "INB-001", code=1)
     assert "`cohabit workspace commit MESSAGE` and `cohabit workspace sync` share it, then try again" in said
-    said = typed(capsys, "init", "other", "./nothing.git", code=1)
-    assert "REMOTE" in said
-    assert "`--create`" in said
+    said = typed(capsys, "init", "other", "./nothing.git", "deck", code=1)
+    assert "use that as REMOTE, or choose another FOLDER" in said
     assert "remote_url" not in said
 
 

@@ -12,6 +12,7 @@ from cohabit.workspace.clone import plain_git, trust
 from cohabit.workspace.clone.cancellation import remote_begins
 from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.clone.signing import Signing
+from cohabit.workspace.clone.tree import SET_UP_AGAIN
 from cohabit.workspace.person.identity import UNKNOWN, Identity
 from cohabit.workspace.sharing import recovery
 from cohabit.workspace.sharing.fairness import Turn
@@ -35,9 +36,11 @@ class Workspace(Clone):
                     f'the folder of workspace "{name}" is not a clone of its own (.git is a file, as in a linked '
                     "worktree or a submodule); call workspace_init with another local_path"
                 )
+            if not root.exists():
+                raise BadArgs(f'the folder of workspace "{name}" no longer exists; {SET_UP_AGAIN}')
             raise BadArgs(
-                f'the folder of workspace "{name}" is not a clone of its own (it has no folder .git); call '
-                "workspace_init"
+                f'the folder of workspace "{name}" is not a clone of its own (it has no folder .git); move it away, '
+                f"then {SET_UP_AGAIN}"
             )
         super().__init__(root, self._recover)
         self.name = name

@@ -14,11 +14,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from cohabit.errors import BadArgs, PermissionDenied, StorageFailed, TooLarge
 from cohabit.workspace.limits import MAX_FILE_BYTES, MAX_PATH_CHARS, MAX_PATHS, MAX_WRITE_BYTES
 
+SET_UP_AGAIN: Final = "call workspace_init with the name, remote and local_path that workspace_list shows"
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # opening a FIFO must not block
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -211,7 +212,7 @@ class Tree:
         try:
             fd = os.open(self.root, FOLDER & ~os.O_NOFOLLOW)
         except OSError:
-            raise StorageFailed("the folder of this workspace no longer exists; call workspace_init again") from None
+            raise StorageFailed(f"the folder of this workspace no longer exists; {SET_UP_AGAIN}") from None
         try:
             for i, name in enumerate(names):
                 path = "/".join(names[: i + 1])

@@ -41,7 +41,8 @@ def workspace_init(
         _refuse_unsuitable_folder(root, session)
         if setup.is_nothing(url):
             if not create:
-                raise UnknownAsset("there is nothing at remote_url; with create a repository is created there")
+                place = remotes.shown(remote_url)
+                raise UnknownAsset(f"there is nothing at {place}; with create a repository is created there")
             setup.create(url)
         setup.clone(url, root, identity, name, session.now)
     place = Place(name=name, remote=remotes.shown(url), local_path=str(root))

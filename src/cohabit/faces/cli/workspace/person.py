@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from cohabit.errors import BadArgs, Conflict
+from cohabit.errors import BadArgs, CohabitError, Conflict
 from cohabit.workspace.clone import remotes
 from cohabit.workspace.clone.git import Git
+from cohabit.workspace.clone.tree import SET_UP_AGAIN
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.person import config, git_user, identity
 from cohabit.workspace.room import PERSONAL_TOOLS
@@ -33,7 +34,10 @@ def person_session(tool: str) -> Iterator[Session]:
         if name := workspace_of_folder(session):
             session.use(name)
         yield session
-    except BadArgs as error:
+    except CohabitError as error:
+        if SET_UP_AGAIN in error.message:
+            message = error.message.replace(SET_UP_AGAIN, _how_to_set_up_again(session))
+            raise type(error)(message, did_you_mean=error.did_you_mean, **error.details) from None
         if not error.message.startswith(identity.UNKNOWN):
             raise
         raise BadArgs(_how_to_set_identity(environ)) from None
@@ -92,6 +96,12 @@ def person_environment(environ: Mapping[str, str]) -> dict[str, str]:
         values = {"ID": who.agent_id, "NAME": who.agent_name, "EMAIL": who.agent_email}
         found |= {f"COHABIT_AGENT_{field}": text for field, text in values.items()}
     return found
+
+
+def _how_to_set_up_again(session: Session) -> str:
+    place = session.registry.place(session.active or "")
+    words = shlex.join((place.name, remotes.shown(place.remote), place.local_path))
+    return f"run `cohabit workspace init {words}`"
 
 
 def _how_to_set_identity(environ: Mapping[str, str]) -> str:
