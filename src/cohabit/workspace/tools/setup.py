@@ -41,8 +41,8 @@ def workspace_init(
         _refuse_unsuitable_folder(root, session)
         if setup.is_nothing(url):
             if not create:
-                place = remotes.shown(remote_url)
-                raise UnknownAsset(f"there is nothing at {place}; with create a repository is created there")
+                given = remotes.shown(remote_url)
+                raise UnknownAsset(f"there is nothing at {given}; with create a repository is created there")
             setup.create(url)
         setup.clone(url, root, identity, name, session.now)
     place = Place(name=name, remote=remotes.shown(url), local_path=str(root))
