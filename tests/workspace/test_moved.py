@@ -70,8 +70,7 @@ def test_an_entry_that_a_merge_moved_is_verified(moved: tuple[Session, Session])
     ann, eve = moved
     ann.call("push", {})
     eve.call("sync", {})
-    for session in moved:
-        assert shown(session) == dict.fromkeys(("ann", FIRST, "ann again"), (True, None))
+    assert shown(ann) == shown(eve) == dict.fromkeys(("ann", FIRST, "ann again"), (True, None))
 
 
 def test_an_entry_that_several_merges_moved_is_verified(moved: tuple[Session, Session]) -> None:
