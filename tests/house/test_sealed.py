@@ -693,14 +693,17 @@ async def test_after_a_guest_has_replaced_its_token_nobody_else_has_one_of_it() 
 
 async def test_a_host_sees_what_was_sent_to_a_player_only_roughly_while_the_game_runs() -> None:
     async with open_house() as house:
-        who = await make_room(house, ANN, BOB, HOST, **SEALED)
+        who = await make_room(house, ANN, BOB, player("cat", 2), HOST, **SEALED)
         for _ in range(3):
             await who["ann"]("view")
         (line,) = [one for one in (await who["hostess"]("egress")).members if one.member == "ann"]
         (own,) = (await who["ann"]("egress")).members
         assert line.bytes == 65_536
-        assert {amount.times for amount in line.backends[0].kinds.values()} == {100}
+        assert line.backends[0].kinds == {}, "a first message would add a kind"
         assert own.bytes % 65_536
+        assert own.backends[0].kinds["views"].times == 3
+        await who["cat"]("send_message", {"to": "ann", "content": "hello"})
+        assert [one for one in (await who["hostess"]("egress")).members if one.member == "ann"] == [line]
 
 
 @pytest.mark.parametrize(("sealed", "shown"), [(True, 0), (False, 123)])
