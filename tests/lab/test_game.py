@@ -88,7 +88,9 @@ def test_a_value_of_a_wrong_type_is_a_bug_of_the_world_and_no_failure_of_the_pla
     world.write_text(text.replace(shown, f"{shown}recent_events=['it begins'], "))
     agent.write_text(READS_EVENTS.format(kind=kind))
     game = Game(GameSpec("g", str(world), [f"{agent}:Thrifty", "random"]))
-    with pytest.raises(GameCrash, match=r"the world 'nim' has a bug: recent_events of observe\(\) must list values of Event"):
+    with pytest.raises(
+        GameCrash, match=r"the world 'nim' has a bug: recent_events of observe\(\) must list values of Event"
+    ):
         asyncio.run(game.play())
     assert [player.tally.failures for player in game.players] == [0, 0]
 

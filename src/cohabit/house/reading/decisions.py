@@ -21,8 +21,8 @@ class DecisionLine(FilmDecision, omit_defaults=True):
 
 
 class Decisions(Struct):
-    """``items``: oldest first. ``hands_over``: the number of hands that are over and have decisions which you may read.
-    When it grows, more of the earlier ones may be read: ask again without a cursor."""
+    """``items``: oldest first. ``hands_over``: the number of hands that are over and have decisions which the caller may
+    read. It falls when the oldest decisions are dropped."""
 
     items: list[DecisionLine]
     cursor: str
