@@ -30,6 +30,10 @@ async def reasons(reader: Client, **args: Any) -> list[str]:
     return [item.reason for item in (await reader("decisions", args)).items]
 
 
+async def hands_over(*readers: Client) -> set[int]:
+    return {(await reader("decisions")).hands_over for reader in readers}
+
+
 async def test_in_a_sealed_room_only_the_player_reads_its_reasons_until_the_game_is_over() -> None:
     async with open_house() as house:
         who = await make_room(house, ANN, BOB, HOST, GOD, **SEALED)
@@ -82,11 +86,14 @@ async def test_in_a_world_of_hands_reasons_may_be_read_when_the_hand_is_over() -
         who = await make_room(house, ANN, BOB, HOST, world=HANDS)
         await act(who["ann"], "play", "my only heart", card=4)
         assert await reasons(who["bob"]) == []
+        assert await hands_over(*who.values()) == {0}
         await act(who["bob"], "play", "I can't follow", card=9)
         for reader in ("ann", "bob", "hostess"):
             assert await reasons(who[reader]) == ["my only heart", "I can't follow"]
+        assert await hands_over(*who.values()) == {1}
         await act(who["ann"], "play", "my last trump", card=5)
         assert "my last trump" not in await reasons(who["bob"])
+        assert await hands_over(*who.values()) == {1}, "the next hand is not over"
 
 
 async def bytes_for(reader: str, secret: int) -> list[str]:
@@ -221,6 +228,7 @@ async def test_the_number_of_hands_does_not_tell_that_a_hidden_brain_gave_reason
                 await a_moment()
             hands = {name: (await who[name]("decisions")).hands_over for name in ("hostess", "bob")}
             await who["zeus"]("rematch")
+            assert await hands_over(who["zeus"]) == {int(is_built_in)}, "it sees everything"
             told.append((hands, {name: (await who[name]("decisions")).hands_over for name in ("hostess", "bob")}))
     assert told[0] == told[1]
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from cohabit.agents.contract import Exchange, Usage
+from cohabit.agents.decision import PlayerDecision
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized, UnknownRoom
 from cohabit.features import sealed
 from cohabit.house.access.signing import SigningKey, verify_egress
@@ -691,17 +693,20 @@ async def test_after_a_guest_has_replaced_its_token_nobody_else_has_one_of_it() 
 
 async def test_a_host_sees_what_was_sent_to_a_player_only_roughly_while_the_game_runs() -> None:
     async with open_house() as house:
-        who = await make_room(house, ANN, BOB, HOST, **SEALED)
+        who = await make_room(house, ANN, BOB, player("cat", 2), HOST, **SEALED)
         for _ in range(3):
             await who["ann"]("view")
         (line,) = [one for one in (await who["hostess"]("egress")).members if one.member == "ann"]
         (own,) = (await who["ann"]("egress")).members
         assert line.bytes == 65_536
-        assert {amount.times for amount in line.backends[0].kinds.values()} == {100}
+        assert line.backends[0].kinds == {}, "a first message would add a kind"
         assert own.bytes % 65_536
+        assert own.backends[0].kinds["views"].times == 3
+        await who["cat"]("send_message", {"to": "ann", "content": "hello"})
+        assert [one for one in (await who["hostess"]("egress")).members if one.member == "ann"] == [line]
 
 
-@pytest.mark.parametrize(("sealed", "shown"), [(True, 16_384), (False, 123)])
+@pytest.mark.parametrize(("sealed", "shown"), [(True, 0), (False, 123)])
 async def test_a_host_sees_the_tokens_of_an_agent_only_roughly_in_a_sealed_room(sealed: bool, shown: int) -> None:
     async with open_house() as house:
         who = await make_room(house, ANN, BOB, HOST, partial_intel=True, sealed=sealed)
@@ -710,6 +715,27 @@ async def test_a_host_sees_the_tokens_of_an_agent_only_roughly_in_a_sealed_room(
         (seen,), (own,) = [(await who[name]("agents")).agents for name in ("hostess", "ann")]
         assert (seen.prompt_tokens, own.prompt_tokens, own.dollars) == (shown, 123, 0.001)
         assert seen.dollars == (0 if sealed else 0.001)
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+async def test_a_host_of_a_sealed_room_does_not_learn_from_counts_when_an_agent_decides(sealed: bool) -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, GOD, partial_intel=True, sealed=sealed)
+        tally = (status := AgentStatus("a model")).tally
+        house.services.need(AgentStatuses)["den", "ann"] = status
+        tally.add(PlayerDecision(1, "chosen", exchanges=[Exchange([], usage=Usage(9, 9))]), 2.5)
+        (before,), (all_of_it,) = [(await who[name]("agents")).agents for name in ("hostess", "ann")]
+        tally.add(PlayerDecision(2, "failed", exchanges=[Exchange([], usage=Usage(9, 9, 0.01))]), 2.5)
+        (after,) = (await who["hostess"]("agents")).agents
+        assert (before == after) == before.rounded == sealed
+        assert (all_of_it.decisions, all_of_it.outcomes, all_of_it.unpriced) == (1, {"chosen": 1}, 1)
+        for number in range(3, 102):
+            tally.add(PlayerDecision(number, "chosen"), 6)
+        (later,) = (await who["hostess"]("agents")).agents
+        assert (later.decisions, later.seconds) == ((100, 0) if sealed else (101, 599))
+        await who["zeus"]("finish")
+        (known,) = (await who["hostess"]("agents")).agents
+        assert (known.decisions, known.failures, known.rounded) == (101, 1, False)
 
 
 async def _what_a_host_learns_of_sizes(hidden: int, leaves: bool) -> list[Any]:

@@ -78,6 +78,32 @@ def test_a_world_that_cannot_be_saved_fails_before_the_first_decision(tmp_path: 
     assert game.decisions == 0
 
 
+@pytest.mark.parametrize("kind", ["quick = True", "quick = False"])
+def test_a_value_of_a_wrong_type_is_a_bug_of_the_world_and_no_failure_of_the_player_that_reads_it(
+    kind: str, tmp_path: Path
+) -> None:
+    world, agent = tmp_path / "bad.py", tmp_path / "thrifty.py"
+    text, shown = Path(nim.__file__).read_text(), "return Observation("
+    assert text.count(shown) == 1
+    world.write_text(text.replace(shown, f"{shown}recent_events=['it begins'], "))
+    agent.write_text(READS_EVENTS.format(kind=kind))
+    game = Game(GameSpec("g", str(world), [f"{agent}:Thrifty", "random"]))
+    with pytest.raises(
+        GameCrash, match=r"the world 'nim' has a bug: recent_events of observe\(\) must list values of Event"
+    ):
+        asyncio.run(game.play())
+    assert [player.tally.failures for player in game.players] == [0, 0]
+
+
+READS_EVENTS = """
+from cohabit import Action
+class Thrifty:
+    {kind}
+    def decide(self, seen):
+        return Action("take", {{"n": 1}}, seen.recent_events[0].text)
+"""
+
+
 @pytest.mark.parametrize("name", ["leave", "stand_up", "rematch", "send_message", "heap"])
 def test_a_command_that_is_no_action_is_refused_and_the_fallback_is_played(name: str) -> None:
     class Leaving(Random):

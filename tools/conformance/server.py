@@ -13,10 +13,10 @@ import argparse
 import asyncio
 from itertools import cycle
 
-import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.faces.app import make_app
+from cohabit.faces.connections import Connections, ServerConfig
 from cohabit.faces.mcp.backend import InHouse
 from cohabit.faces.mcp.server import McpFace
 from cohabit.faces.serve import Server
@@ -76,7 +76,8 @@ async def serve(port: int, with_fixtures: bool) -> None:
             await house.call(host, ROOM, next(commands), {"member": PLAYER, "may": ["read_roster"]})
 
         app = make_app(house, mcp=FixtureFace(house, change_tools) if with_fixtures else True)
-        config = uvicorn.Config(SignedIn(app, tokens[PLAYER]), port=port, log_config=None, timeout_graceful_shutdown=3)
+        connections = Connections(house.settings, house.clock, house.overload)
+        config = ServerConfig(SignedIn(app, tokens[PLAYER]), connections, port=port, log_config=None)
         await Server(config, lambda: None, app.stopping).serve()
 
 

@@ -15,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cohabit.errors import BadArgs, Busy, CohabitError, TooLarge
 from cohabit.faces.addresses import LOOPBACK, plain_address, plain_client
+from cohabit.faces.ending import Answered, OpenRequests
 from cohabit.faces.guard import error_response
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.overload import OverloadLog
@@ -55,6 +56,7 @@ class Connections:
         self._elsewhere = 0  # connections that go on in another process
         self._by_address: dict[str, int] = {}
         self._timer: Timer | None = None
+        self.requests = OpenRequests()
 
     def __len__(self) -> int:
         return len(self._open) + self._elsewhere
@@ -141,7 +143,7 @@ class ServerConfig(uvicorn.Config):
     """uvicorn's configuration, with the table of connections that its protocols use. ``given``: the options."""
 
     def __init__(self, app: Any, connections: Connections, **options: Any) -> None:
-        super().__init__(app, **options)
+        super().__init__(app and Answered(app, connections.requests), **options)
         self.connections = connections
         self.given = options
 
@@ -259,6 +261,12 @@ class HttpProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._request_complete()
         super().on_message_complete()
+
+    def cut_off(self) -> None:
+        """End a response that has begun and is not complete."""
+        cycle = self.cycle
+        if cycle is not None and cycle.response_started and not cycle.response_complete:  # type: ignore[redundant-expr]  # None at first
+            self.transport.abort()
 
     # -- refusing ---------------------------------------------------------------------------------
     @property

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from cohabit.errors import BadArgs, CohabitError, TooLarge, UnknownCommand
 from cohabit.faces.addresses import network_of
 from cohabit.faces.guard import answering, bearer
-from cohabit.faces.metrics import metrics_for, numbers_by_worker, summed
+from cohabit.faces.metrics import answered, metrics_for, numbers_by_worker, unanswered
 from cohabit.faces.openapi import openapi
 from cohabit.house.access.codes import LIFE_MS
 from cohabit.house.access.strangers import knock
@@ -77,9 +77,12 @@ def http_routes(house: House) -> list[Route]:
 
     async def health(request: Request) -> Response:
         parts = await numbers_by_worker(house)
-        total, workers = summed(parts), len(parts) - 1
-        said = {"ok": not total.broken, "version": __version__, "rooms": total.rooms, "broken_rooms": total.broken}
-        return _json({**said, **({"workers": workers} if workers else {})})
+        total, late = answered(parts), unanswered(parts)
+        workers = len(parts) - 1 - len(late)
+        counts = {"rooms": None, "broken_rooms": None} if late else {"rooms": total.rooms, "broken_rooms": total.broken}
+        said = {"ok": not total.broken, "version": __version__, **counts}
+        of_workers = {"workers": workers, **({"unanswered": late} if late else {})} if len(parts) > 1 else {}
+        return _json({**said, **of_workers})
 
     async def ready(request: Request) -> Response:
         reasons, workers = house.readiness.reasons(), house.readiness.workers()

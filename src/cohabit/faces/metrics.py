@@ -19,6 +19,8 @@ from cohabit.house.nodes.cluster import Cluster
 from cohabit.house.nodes.numbers import Numbers, RoomNumbers, busiest, numbers_of
 from cohabit.house.readiness import READY
 
+Parts = Mapping[str, Numbers | None]
+"""The numbers of each process by name; None: it has not answered in time."""
 PROXY_HEADERS = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 """Headers that reverse proxies add."""
 OF_WORKERS: Final = (
@@ -42,14 +44,13 @@ async def metrics_for(house: House, request: Request) -> str:
     """The text exposition format, as far as this request may see it."""
     token = bearer(request.headers)
     if token is None and _is_local(house, request):
-        return "\n".join(_public_lines(house, summed(await numbers_by_worker(house)))) + "\n"
+        return "\n".join(_public_lines(house, await numbers_by_worker(house))) + "\n"
     if not house.identities.is_host(house.identify(token)):
         raise PermissionDenied("metrics require a token of a house host: cohabit token new NAME --host")
     parts = await numbers_by_worker(house)
-    total = summed(parts)
-    rooms = busiest(total.busiest, house.settings.metrics_rooms)
+    rooms = busiest(answered(parts).busiest, house.settings.metrics_rooms)
     workers = _worker_lines(parts, house.readiness.workers())
-    return "\n".join(chain(_public_lines(house, total), _lines(total), workers, _room_lines(rooms))) + "\n"
+    return "\n".join(chain(_public_lines(house, parts), _lines(parts), workers, _room_lines(rooms))) + "\n"
 
 
 def _is_local(house: House, request: Request) -> bool:
@@ -59,29 +60,45 @@ def _is_local(house: House, request: Request) -> bool:
     return not proxied and client in LOOPBACK and request.url.hostname in LOOPBACK
 
 
-async def numbers_by_worker(house: House) -> dict[str, Numbers]:
+async def numbers_by_worker(house: House) -> Parts:
     """Of this process (""), and of each worker."""
     own = {"": numbers_of(house)}
     cluster = house.services.own.get(Cluster)
     return own if cluster is None else {**own, **await cluster.numbers()}
 
 
-def summed(parts: Mapping[str, Numbers]) -> Numbers:
+def answered(parts: Parts) -> Numbers:
+    """The sums over the processes that have answered."""
     total = Numbers()
     for part in parts.values():
-        total.add(part)
+        if part is not None:
+            total.add(part)
     return total
 
 
-def _public_lines(house: House, total: Numbers) -> Iterator[str]:
-    yield from _one("cohabit_rooms", "gauge", "Open rooms.", total.rooms)
-    words = "Rooms that are quarantined or could not be opened."
-    yield from _one("cohabit_rooms_broken", "gauge", words, total.broken)
+def unanswered(parts: Parts) -> list[str]:
+    """The workers that have not answered in time. Without them, sums would be too small."""
+    return [name for name, part in parts.items() if part is None]
+
+
+def _public_lines(house: House, parts: Parts) -> Iterator[str]:
+    late = unanswered(parts)
+    if not late:
+        total = answered(parts)
+        yield from _one("cohabit_rooms", "gauge", "Open rooms.", total.rooms)
+        words = "Rooms that are quarantined or could not be opened."
+        yield from _one("cohabit_rooms_broken", "gauge", words, total.broken)
+    if len(parts) > 1:
+        words = "Workers that have not answered in time. If there are any, the sums are left out."
+        yield from _one("cohabit_workers_unanswered", "gauge", words, len(late))
     up = (house.clock.now() - house.started_at) / 1000
     yield from _one("cohabit_uptime_seconds", "gauge", "Seconds since the start.", up)
 
 
-def _lines(total: Numbers) -> Iterator[str]:
+def _lines(parts: Parts) -> Iterator[str]:
+    if unanswered(parts):
+        return
+    total = answered(parts)
     yield from _one("cohabit_members", "gauge", "Members in all rooms.", total.members)
     yield from _one("cohabit_watchers", "gauge", "Live subscriptions.", total.watchers)
     yield from _one("cohabit_entries_total", "counter", "Entries on record.", total.entries)
@@ -93,13 +110,13 @@ def _lines(total: Numbers) -> Iterator[str]:
     yield from _each("cohabit_overload_total", "Refused under load, by kind.", "kind", total.overload)
 
 
-def _worker_lines(parts: Mapping[str, Numbers], states: Mapping[str, str]) -> Iterator[str]:
+def _worker_lines(parts: Parts, states: Mapping[str, str]) -> Iterator[str]:
     """The same in each worker, where there are any. The front is one of the processes that use memory."""
     if not states:
         return
     ready = {name: int(state == READY) for name, state in states.items()}
     yield from _each("cohabit_worker_ready", "Whether a worker runs rooms.", "worker", ready, "gauge")
-    workers = {name: part for name, part in parts.items() if name}
+    workers = {name: part for name, part in parts.items() if name and part is not None}
     yield from _of_each("worker", OF_WORKERS, workers)
 
 

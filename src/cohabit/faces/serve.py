@@ -31,6 +31,8 @@ NEW_OBJECTS_PER_COLLECTION = 50_000
 connections, building one view for each would start several runs, which visit the connections again and again."""
 BACKLOG = 2048
 """Connections that the system accepts for a server that is busy."""
+GRACE_S = 2
+"""The time that requests may go on when a server stops. Those that wait longer are told that it stops."""
 SECOND_HOUSE = "; a second house also needs a data folder of its own: --port N --data DIR"
 LOOPBACK = "127.0.0.1"
 
@@ -163,7 +165,7 @@ def options(house: House, *, tls: bool = True) -> dict[str, Any]:
         "log_config": None,
         "access_log": False,
         "server_header": False,
-        "timeout_graceful_shutdown": 3,
+        "timeout_graceful_shutdown": GRACE_S + 1,
         "forwarded_allow_ips": [*proxies(settings)],
         "ssl_certfile": settings.tls_cert if tls and settings.tls_cert else None,
         "ssl_keyfile": settings.tls_key if tls and settings.tls_key else None,
@@ -193,7 +195,7 @@ class GuestServer(uvicorn.Server):
 
     def __init__(
         self,
-        config: uvicorn.Config,
+        config: ServerConfig,
         started: Callable[[], Any] = lambda: None,
         stopping: Callable[[], None] = lambda: None,
     ) -> None:
@@ -212,7 +214,19 @@ class GuestServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._stopping()
-        await super().shutdown(sockets)
+        ending = asyncio.get_running_loop().call_later(GRACE_S, self._end)
+        try:
+            await super().shutdown(sockets)
+        finally:
+            ending.cancel()
+
+    def _end(self) -> None:
+        """Answer what still waits, and cut off what is not read. What is left after that, uvicorn logs as an error."""
+        assert isinstance(self.config, ServerConfig)
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, HttpProtocol):
+                connection.cut_off()
+        self.config.connections.requests.end()
 
 
 class Server(GuestServer):
@@ -240,7 +254,7 @@ def guest_server(app: ASGIApp, connections: Connections) -> GuestServer:
     """A server for the app of another protocol."""
     config = ServerConfig(
         app, connections, http=HttpProtocol, ws="none", lifespan="off", log_config=None, access_log=False,
-        server_header=False, date_header=False, timeout_graceful_shutdown=3,
+        server_header=False, date_header=False, timeout_graceful_shutdown=GRACE_S + 1,
     )  # fmt: skip
     return GuestServer(config)
 

@@ -20,7 +20,7 @@ from cohabit.agents.decision import PlayerDecision, Tally
 from cohabit.agents.isolated import open_agent
 from cohabit.agents.player import Act, Limits, Player
 from cohabit.agents.spans import OpenSpan, span
-from cohabit.errors import BadArgs
+from cohabit.errors import BadArgs, GameCrash
 from cohabit.lab.opening import Opening
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import LastAction, Observation
@@ -32,6 +32,7 @@ from cohabit.room.state import Member
 from cohabit.room.timers import can_skip
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Standing, World
+from cohabit.wrong_kinds import wrong_kind
 
 MAX_ACTIONS_PER_STEP = 8
 """In a real-time world, each agent may act this often between two steps of the clock."""
@@ -137,7 +138,7 @@ class Game:
         self.room.counts_calls = False
         self.members: list[Member] = list(self.room.state.members.values())
         minds = agents or [open_agent(name, why) for name, why in zip(spec.players, purposes(spec), strict=True)]
-        limits, fallback = Limits(spec.seconds), self.room.fallback
+        limits, fallback = Limits(spec.seconds), partial(_fallback, self.room)
         heard_by = [partial(on_decision, i) if on_decision is not None else None for i in range(len(minds))]
         self.players = [
             Player(mind, limits, on_decision=heard, seconds=seconds, name=name, plays_on=True)
@@ -352,6 +353,16 @@ class Game:
     def lines(self) -> list[Line]:
         """The whole record, from which ``Room.replay`` restores the same room."""
         return self.room.record.tail
+
+
+def _fallback(room: Room, member: Member) -> Action | None:
+    """The action for a player that gave no usable answer. If that is because of a value that the world shows, the game
+    ends: it is no failure of the player."""
+    seat = room.seat_of(member)
+    found = wrong_kind(room.world, [seat] if seat is not None else [], [room.eye_of(member)])
+    if found is not None:
+        raise GameCrash(f"the world {room.state.world!r} has a bug: {found}")
+    return room.fallback(member)
 
 
 async def _closed(action: Action | None) -> ActionResult | None:

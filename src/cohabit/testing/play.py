@@ -29,10 +29,10 @@ from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.room.timers import can_skip
 from cohabit.scenario import AgentSpec, Scenario
-from cohabit.testing.kinds import wrong_kind
 from cohabit.testing.samples import WORDS, sample_args
 from cohabit.testing.watch import Order, Watch
 from cohabit.world import World, overrides
+from cohabit.wrong_kinds import wrong_kind
 
 Frozen = dict[str, str]
 """Everything visible of a world at one step, as text by name."""

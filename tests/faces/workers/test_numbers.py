@@ -49,7 +49,7 @@ async def test_each_worker_has_numbers_and_one_that_hangs_delays_nobody_who_asks
         try:
             os.kill(stopped[0], signal.SIGSTOP)
             assert (await until_states(workers, {"w1": "silent", "w2": "ready"})).status_code == 200
-            assert (await asked(workers, "/health")).json()["workers"] == 1
+            await says_who_has_not_answered(workers)
             assert [(await metrics(workers))[f'cohabit_worker_ready{{worker="{w}"}}'] for w in ("w1", "w2")] == [0, 1]
             os.kill(stopped[1], signal.SIGSTOP)
             answer = await until_states(workers, {"w1": "silent", "w2": "silent"})
@@ -61,11 +61,23 @@ async def test_each_worker_has_numbers_and_one_that_hangs_delays_nobody_who_asks
         await until_states(workers, {"w1": "ready", "w2": "ready"})
 
 
+async def says_who_has_not_answered(workers: Workers) -> None:
+    """Sums without a worker would be too small, so there are none."""
+    health = (await asked(workers, "/health")).json()
+    assert [health[key] for key in ("rooms", "broken_rooms", "workers", "unanswered")] == [None, None, 1, ["w1"]]
+    found = await metrics(workers)
+    assert found["cohabit_workers_unanswered"] == 1
+    assert not [name for name in found if name in ("cohabit_rooms", "cohabit_calls_total", "cohabit_resident_bytes")]
+    assert found['cohabit_worker_rooms{worker="w2"}'] == 1
+
+
 async def sums_and_parts(workers: Workers) -> None:
     found = await metrics(workers)
     of_workers = {what: [found[f'cohabit_worker_{what}{{worker="{w}"}}'] for w in ("w1", "w2")] for what in WHAT}
     assert of_workers["rooms"] == [1, 1]
-    assert found["cohabit_rooms"] == 2
+    assert (found["cohabit_rooms"], found["cohabit_workers_unanswered"]) == (2, 0)
+    health = (await asked(workers, "/health")).json()
+    assert (health["rooms"], health["workers"], "unanswered" in health) == (2, 2, False)
     assert sorted(of_workers["calls_total"])[1] >= 9
     assert found["cohabit_calls_total"] >= sum(of_workers["calls_total"])
     assert min(of_workers["cpu_seconds_total"]) > 0

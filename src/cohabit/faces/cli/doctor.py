@@ -180,6 +180,8 @@ def _running(url: str) -> Finding:
     broken = answer.get("broken_rooms", 0)
     if broken:
         return Finding("house", "problem", f"running at {url}, {broken} rooms are closed", "`cohabit rooms` says why")
+    if late := answer.get("unanswered"):
+        return Finding("house", "note", f"running at {url}; no answer of {', '.join(late)}", "ask again in a moment")
     return Finding("house", "ok", f"running at {url}, {_rooms(answer.get('rooms', 0))}")
 
 

@@ -12,7 +12,7 @@ from cohabit.house.directory import HOUSE_RECORD
 from cohabit.house.running.egress import Account, up
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.identities import OPERATOR
-from cohabit.model.egress import STEP_TIMES, Amount
+from cohabit.model.egress import Amount
 from cohabit.model.grant import Capability
 from cohabit.room.commands import command
 from cohabit.room.state import handle_of
@@ -124,15 +124,20 @@ def _of_account(account: Account, step: int) -> EgressOfMember:
         left=max(0, limit - used) if limit is not None else None,
         backends=[
             EgressOfBackend(
-                s.backend, s.outside, up(s.bytes, step), _kinds(s.kinds, step), s.first, s.last if step == 1 else 0
+                s.backend,
+                s.outside,
+                up(s.bytes, step),
+                _kinds(s.kinds) if step == 1 else {},
+                s.first,
+                s.last if step == 1 else 0,
             )
             for s in lines
         ],
     )
 
 
-def _kinds(kinds: dict[str, Amount], step: int) -> dict[str, Amount]:
-    """Copies: this reply is counted, too."""
-    times = 1 if step == 1 else STEP_TIMES
+def _kinds(kinds: dict[str, Amount]) -> dict[str, Amount]:
+    """Copies: this reply is counted, too. Others get none while a game in a sealed room runs: a new kind, such as
+    messages, would show when a player got the first of them."""
     shown = sorted((kind, amount) for kind, amount in kinds.items() if amount.times or amount.bytes)
-    return {kind: Amount(up(amount.times, times), up(amount.bytes, step)) for kind, amount in shown}
+    return {kind: Amount(amount.times, amount.bytes) for kind, amount in shown}

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from cohabit.agents.decision import PlayerDecision, Tally
 from cohabit.house.calls.context import HouseContext
-from cohabit.house.running.egress import up
+from cohabit.model.egress import STEP_TIMES
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.room.commands import command
@@ -15,8 +15,9 @@ from cohabit.room.state import Member
 
 MAX_REASONING = 2_000
 """Characters of what an agent thought, in the reply of `agents`."""
-STEP_TOKENS = 16_384
-"""While a game in a sealed room runs, others see how many tokens an agent has used in these steps."""
+STEP_TOKENS, STEP_SECONDS, STEP_DOLLARS = 16_384, 600, 1
+"""While a game in a sealed room runs, others see what an agent has used in these steps. All counts are rounded down,
+because the first step from zero would show when an agent acts for the first time."""
 C = Capability
 
 
@@ -67,6 +68,7 @@ class AgentLine(Struct, omit_defaults=True):
     failures: int  # decisions in which the fallback was played
     outcomes: dict[str, int]
     seat: str | None = None
+    rounded: bool = False  # down, and no outcomes: its game is hidden, and runs
     prompt_tokens: int = 0
     completion_tokens: int = 0
     dollars: float = 0.0
@@ -78,6 +80,8 @@ class AgentLine(Struct, omit_defaults=True):
 
 
 _COUNTED = ("decisions", "failures", "unpriced")
+_TOKENS = ("prompt_tokens", "completion_tokens")
+_MONEY = ("dollars", "charged")
 
 
 class AgentLines(Struct):
@@ -89,7 +93,8 @@ async def agents(ctx: HouseContext) -> AgentLines:
     """The agents that play in this room: their decisions, what these came to, tokens, seconds and money.
 
     A host sees all agents, other members the one that plays for them. What an agent thought in its last decision is
-    shown to its own member and to members who see everything. Counted since the house was opened.
+    shown to its own member and to members who see everything. Counted since the house was opened. While a game in a
+    sealed room runs, a host sees counts rounded down, and no outcomes (`rounded`).
     """
     me, state = ctx.member, ctx.room.state
     sees_all = not me.held.isdisjoint((C.MANAGE_MEMBERS, C.READ_ALL))
@@ -104,20 +109,25 @@ async def agents(ctx: HouseContext) -> AgentLines:
 def _line(ctx: HouseContext, member: Member, status: AgentStatus) -> AgentLine:
     me, tally = ctx.member, status.tally
     own = member is me or C.READ_ALL in me.held or ctx.runner.egress.of(member).step == 1
-    tokens, digits = (1, 6) if own else (STEP_TOKENS, 1)  # what a decision took tells what the agent saw
     may_read = C.READ_ALL in me.held or (member is me and not ctx.room.state.hide_brains)  # reasons give a script away
-    return AgentLine(
+    line = AgentLine(
         member=member.handle,
         brain=brain_shown(ctx.room.state, member, me) or "",
         playing=member.played_by_bot and not status.stopped,
-        **{name: getattr(tally, name) for name in _COUNTED},
-        prompt_tokens=up(tally.prompt_tokens, tokens),
-        completion_tokens=up(tally.completion_tokens, tokens),
+        **{name: getattr(tally, name) for name in (*_COUNTED, *_TOKENS)},
+        **{name: round(getattr(tally, name), 6) for name in _MONEY},
         outcomes=dict(tally.outcomes),
         seat=member.seat,
-        dollars=round(tally.dollars, digits),
-        charged=round(tally.charged, digits),
         seconds=round(tally.seconds, 3),
         stopped=one_line(status.stopped)[:MAX_REASONING],
         last=status.last if may_read else None,
     )
+    return line if own else _rounded(line)
+
+
+def _rounded(line: AgentLine) -> AgentLine:
+    """What others may know while the game is hidden: not when the agent acted, nor what it took."""
+    steps = {**dict.fromkeys(_COUNTED, STEP_TIMES), **dict.fromkeys(_TOKENS, STEP_TOKENS), "seconds": STEP_SECONDS}
+    steps |= dict.fromkeys(_MONEY, STEP_DOLLARS)
+    shown = {name: getattr(line, name) // step * step for name, step in steps.items()}
+    return structs.replace(line, **shown, outcomes={}, rounded=True)

@@ -105,13 +105,16 @@ class Cluster:
             if room not in bad and room not in self._placing:
                 self._start(room, suspects)
 
-    async def numbers(self) -> dict[str, Numbers]:
-        """The numbers of each node; without those that die meanwhile, or do not answer in time."""
+    async def numbers(self) -> dict[str, Numbers | None]:
+        """The numbers of each node, without those that die meanwhile; None: it does not answer in time."""
         asked = {node: self.links[node].asked("status") for node in self._ready}
         if asked:
             await asyncio.wait(asked.values(), timeout=NUMBERS_S)
-        live = {node: told.result() for node, told in asked.items() if told.done() and told.exception() is None}
-        return {node: msgspec.convert(told["numbers"], Numbers) for node, told in live.items()}
+        return {
+            node: msgspec.convert(told.result()["numbers"], Numbers) if told.done() else None
+            for node, told in asked.items()
+            if not told.done() or told.exception() is None
+        }
 
     def tell(
         self,

@@ -21,8 +21,8 @@ class DecisionLine(FilmDecision, omit_defaults=True):
 
 
 class Decisions(Struct):
-    """``items``: oldest first. ``hands_over``: the number of hands that are over and have decisions which you may read.
-    When it grows, more of the earlier ones may be read: ask again without a cursor."""
+    """``items``: oldest first. ``hands_over``: the number of hands that are over and have decisions which the caller
+    may read. It falls when the oldest decisions are dropped."""
 
     items: list[DecisionLine]
     cursor: str
@@ -42,7 +42,8 @@ async def decisions(
     """List the decisions of players: the action, its reason, time, tokens and cost, as far as you may read them.
 
     A player reads its own at once, and so does a member who sees everything. In a world that hides nothing, members
-    who only watch do, too. All others read them when the game is over, or the hand in a world with hands.
+    who only watch do, too. All others read them when the game is over, or the hand in a world with hands. When
+    `hands_over` changes, you may read more of the earlier ones: ask again without a cursor.
     """
     room = ctx.room
     wanted = room.state.require_member(member, ctx.member).id if member is not None else None
