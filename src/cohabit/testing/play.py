@@ -359,7 +359,10 @@ class Watched:
         ]
         frame = own[-1] if own else frames[-1]
         where = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} in {frame.name}()"
-        raise Stopped(f"{where}: {type(cause).__name__}: {cause}") from bug
+        may_not = ""
+        if isinstance(bug, GameCrash) and isinstance(cause, AskerError):
+            may_not = f" ({(own or frames)[0].name}() cannot refuse; refuse in the action that leads to this)"
+        raise Stopped(f"{where}: {type(cause).__name__}: {cause}{may_not}") from bug
 
 
 def difference(one: Sequence[Mapping[str, str]], other: Sequence[Mapping[str, str]]) -> str | None:
