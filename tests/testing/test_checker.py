@@ -321,7 +321,10 @@ KEEPS = {
 
 
 def test_a_refusal_where_nothing_can_be_refused_is_named(tmp_path, without_processes):
-    refusing = ("        self.given = []\n        return ()", "        raise GameRejected('too late')\n        return ()")
+    refusing = (
+        "        self.given = []\n        return ()",
+        "        raise GameRejected('too late')\n        return ()",
+    )
     changes = KEEPS["goes in rounds"][:-1]
     report = broken(tmp_path, *changes, ("\n    @query()\n", ROUNDS.replace(*refusing)))
     (found,) = [finding for finding in report.findings if finding.check == "play"]
