@@ -350,19 +350,22 @@ class Watched:
     def __exit__(self, kind: type[BaseException] | None, bug: BaseException | None, _: TracebackType | None) -> None:
         if bug is None or isinstance(bug, Stopped) or not isinstance(bug, Exception):
             return
-        if isinstance(bug, GameCrash) and bug.__cause__ is None:  # the room says what is wrong
-            raise Stopped(bug.message) from bug
-        cause = bug.__cause__ if isinstance(bug, CohabitError) and bug.__cause__ is not None else bug
-        frames = traceback.extract_tb(cause.__traceback__)
-        own = [
-            f for f in frames if not any(f"/cohabit/{part}/" in f.filename for part in ("room", "features", "testing"))
-        ]
-        frame = own[-1] if own else frames[-1]
-        where = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} in {frame.name}()"
-        may_not = ""
-        if isinstance(bug, GameCrash) and isinstance(cause, AskerError):
-            may_not = f" ({(own or frames)[0].name}() cannot refuse; refuse in the action that leads to this)"
-        raise Stopped(f"{where}: {type(cause).__name__}: {cause}{may_not}") from bug
+        raise Stopped(failure_of(bug)) from bug
+
+
+def failure_of(bug: Exception) -> str:
+    """What failed in a world, with its line."""
+    if isinstance(bug, GameCrash) and bug.__cause__ is None:  # the room says what is wrong
+        return bug.message
+    cause = bug.__cause__ if isinstance(bug, CohabitError) and bug.__cause__ is not None else bug
+    frames = traceback.extract_tb(cause.__traceback__)
+    own = [f for f in frames if not any(f"/cohabit/{part}/" in f.filename for part in ("room", "features", "testing"))]
+    frame = own[-1] if own else frames[-1]
+    where = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} in {frame.name}()"
+    may_not = ""
+    if isinstance(bug, GameCrash) and isinstance(cause, AskerError):
+        may_not = f" ({(own or frames)[0].name}() cannot refuse; refuse in the action that leads to this)"
+    return f"{where}: {type(cause).__name__}: {cause}{may_not}"
 
 
 def difference(one: Sequence[Mapping[str, str]], other: Sequence[Mapping[str, str]]) -> str | None:
