@@ -15,6 +15,7 @@ from msgspec import Meta, Struct, defstruct, field
 
 from cohabit.declare import Declaration
 from cohabit.errors import BadArgs
+from cohabit.model.validation_errors import in_words
 
 
 class Colour(Enum):
@@ -173,3 +174,14 @@ def test_checked_arguments_are_accepted_again_under_their_names_on_the_wire() ->
     assert checked == {"id_": "x", "for_": "me", "n": 2}
     assert declared.on_wire(checked) == {"id": "x", "for": "me", "n": 2}
     assert declared.check(declared.on_wire(checked)) == checked
+
+
+def test_a_text_instead_of_a_list_of_texts_is_shown_as_a_list() -> None:
+    of = {
+        "properties": {
+            "may": {"type": "array", "items": {"enum": ["act", "watch"]}},
+            "n": {"type": "array", "items": {"type": "integer"}},
+        }
+    }
+    said = [in_words(Exception(f"Expected `array` - at `$.{name}`"), {name: "act"}, of) for name in ("may", "n")]
+    assert said == ["may must be a list, not 'act'; write [\"act\"]", "n must be a list, not 'act'"]

@@ -111,7 +111,8 @@ def test_a_file_that_is_not_there_is_refused_by_its_name(tmp_path: Path) -> None
     [
         ("import no_such_module_at_all", "ModuleNotFoundError.*no_such_module_at_all"),
         ("def broken(:", "SyntaxError"),
-        ("raise ZeroDivisionError('of mine')", "ZeroDivisionError: of mine"),
+        ("raise ZeroDivisionError('of mine')", r"ZeroDivisionError: of mine \(game\.py, line 1\)$"),
+        ("\nfrom cohabit import WorldSpec\nWorldSpec('a')", r"TypeError: Extra positional .* \(game\.py, line 3\)$"),
         ("raise SystemExit(3)", "SystemExit"),
     ],
 )

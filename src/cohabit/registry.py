@@ -8,6 +8,7 @@ import importlib
 import inspect
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, lru_cache, partial
@@ -491,9 +492,16 @@ def module_from(path: Path) -> ModuleType:
             except BaseException as bug:
                 del sys.modules[module_name]
                 if isinstance(bug, Exception | SystemExit):  # a script that calls sys.exit() must not stop the house
-                    raise BadArgs(f"{path} cannot be imported: {type(bug).__name__}: {bug}") from bug
+                    where = _own_line(bug, Path(resolved).parent)
+                    raise BadArgs(f"{path} cannot be imported: {type(bug).__name__}: {bug}{where}") from bug
                 raise
     return module
+
+
+def _own_line(bug: BaseException, folder: Path) -> str:
+    """The innermost line of the files in this folder that raised an exception. A syntax error has its own."""
+    own = [f for f in traceback.extract_tb(bug.__traceback__) if Path(f.filename).parent == folder]
+    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
 
 
 _module_locks: "dict[str, threading.RLock]" = {}

@@ -10,10 +10,11 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tests.forks import command as copy
@@ -327,6 +328,29 @@ def test_a_world_of_ones_own_is_served_from_its_file(tmp_path: Path) -> None:
         assert "Room mynim: mynim" in house.text
         assert house.says("takes")
         assert house.stop()[0] == 0
+
+
+def test_a_port_that_was_asked_for_and_is_taken_is_named(tmp_path: Path) -> None:
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with running("up", "nim", "--bridge-port", str(port), home=tmp_path, links=False) as house:
+            assert f"--bridge-port: cannot listen on 127.0.0.1:{port}" in house.text
+
+
+def test_a_house_whose_output_is_closed_serves_and_logs_no_traceback(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [*copy(), "serve", "--host", "0.0.0.0", "--port", "0"]
+    with subprocess.Popen(
+        words, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment(tmp_path), cwd=tmp_path
+    ) as process:
+        os.close(writer)
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("cohabit: ")  # the warning about its address: it is open
+        process.send_signal(signal.SIGINT)
+        assert "Traceback" not in process.communicate(timeout=120)[1]
 
 
 def ask_mcp(*words: str, home: Path, env: Mapping[str, str] | None = None) -> list[dict[str, object]]:

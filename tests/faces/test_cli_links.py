@@ -63,6 +63,8 @@ async def test_a_lost_link_is_replaced_and_the_old_one_stops_working(tmp_path: P
         assert f"{url}/?room=den#{token}" in out
         assert f"claude mcp add cohabit-ada --transport http {url}/mcp/den " in out
         assert member_of(here.house, token) == "ada"
+        _, _, said = await command_line(capsys, "links", "den", "--renew", "zed", "--data", str(tmp_path))
+        assert "unknown member 'zed'; `cohabit links den` lists the members who have a token" in said
         with pytest.raises(Unauthorized):
             here.house.identify(here.tokens["ada"])
         await here.token("revoke", "ada", "--room", "den")

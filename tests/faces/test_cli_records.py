@@ -98,6 +98,7 @@ def test_a_line_of_the_log_has_each_name_once_and_the_recipients_by_handle() -> 
         Told("another", seats=("second",)),
         Told("yours", members=("ann", "bob#2")),
         Told("ours", members=()),
+        Told("The round is over", by_world=True),
     )
     lines = [line.split(maxsplit=2)[1:] for line in told_lines(Entry(1, 0, "sit", "ann", told=told), room)]
     assert lines == [
@@ -106,6 +107,7 @@ def test_a_line_of_the_log_has_each_name_once_and_the_recipients_by_handle() -> 
         ["ann", "another [only for seat second]"],
         ["ann", "yours [only for ann, bob]"],
         ["ann", "ours [only for nobody]"],
+        ["-", "The round is over"],
     ]
 
 

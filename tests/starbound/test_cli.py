@@ -88,6 +88,7 @@ async def test_the_verb_opens_a_room_and_a_bridge_and_says_what_the_mod_needs(tm
         config = json.loads(re.search(r"in starbound.config: (.*)", house.text)[1])["cohabitBridge"]  # type: ignore[index]
         assert config["url"] == f"http://localhost:{port}"
         assert "trustedSites" in house.text
+        assert "The room waits for the game" in house.text
         headers = {"authorization": f"Bearer {config['token']}"}
         async with httpx2.AsyncClient(base_url=config["url"], headers=headers, timeout=120, trust_env=False) as client:
             game = asyncio.ensure_future(play(client))

@@ -52,6 +52,19 @@ def test_an_agent_that_breaks_the_contract_fails_with_the_reason(name: str) -> N
         assert reason in house.message or "did not return" in reason
 
 
+def test_a_world_that_fails_is_named_in_a_few_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tally = (Path(__file__).parent / "tally.py").read_text()
+    file = tmp_path / "tally.py"
+    file.write_text(tally.replace("        self.moves += 1\n", "        self.moves += 1 // 0\n"))
+    assert main(["check", f"{FAULTY}:Sync", "--in", str(file)]) == 1
+    out, err = capsys.readouterr()
+    said = " ".join(out.split())
+    assert "FAIL lab the world failed, not the agent: tally.py:51 in add(): ZeroDivisionError" in said, said
+    assert "`cohabit check " in said
+    assert len(out.splitlines()) <= 8
+    assert "Traceback" not in err
+
+
 def test_the_command_checks_an_agent_and_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", f"{FAULTY}:OnlyDecides", "--in", "tictactoe"]) == 0
     shown = capsys.readouterr().out

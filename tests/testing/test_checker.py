@@ -320,6 +320,17 @@ KEEPS = {
 }
 
 
+def test_a_refusal_where_nothing_can_be_refused_is_named(tmp_path, without_processes):
+    refusing = (
+        "        self.given = []\n        return ()",
+        "        raise GameRejected('too late')\n        return ()",
+    )
+    changes = KEEPS["goes in rounds"][:-1]
+    report = broken(tmp_path, *changes, ("\n    @query()\n", ROUNDS.replace(*refusing)))
+    (found,) = [finding for finding in report.findings if finding.check == "play"]
+    assert "in resolve(): GameRejected: too late (resolve() cannot refuse; refuse in the action" in found.message
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("how", list(KEEPS))
 def test_check_world_accepts_a_world_that(how, tmp_path, without_processes):

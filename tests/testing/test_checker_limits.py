@@ -93,6 +93,15 @@ def test_a_thread_that_a_world_leaves_behind_does_not_keep_the_check(tmp_path):
     assert finding(report, "limits").ok
 
 
+@pytest.mark.parametrize("shown", ["text='x' * 250_001", "text_says_all=True, status={'map': [0] * 500_001}"])
+def test_a_world_that_shows_too_much_is_told_the_size_and_the_limit(shown, tmp_path):
+    report = report_of(tmp_path, (OBSERVE, f"        return Observation({shown})\n{OBSERVE}"))
+    found = finding(report, "play")
+    assert report.failed() == ["play"]
+    assert "the world shows too much: the view of those who see " in found.message, found.message
+    assert " has 250," in found.message or " has 1,000,0" in found.message, found.message
+
+
 def test_a_list_that_never_ends_is_stopped_too(tmp_path):
     endless = "return __import__('itertools').repeat(Action('add', {'n': 1}))"
     found = finding(report_of(tmp_path, (LEGAL, endless), limits=Limits(cpu_s=0.3, memory_mb=100_000)), "limits")

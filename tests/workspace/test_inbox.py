@@ -124,7 +124,7 @@ def test_an_item_is_closed_by_its_exact_id_alone(asked: str, near: list[str]) ->
     inbox = Inbox.parse("## Open\n\n- [ ] INB-001 — a\n\n- [ ] INB-100 — b\n\n## Closed\n")
     with pytest.raises(UnknownAsset) as refused:
         inbox.close(asked, by="ann", resolution="x", now=NOW)
-    assert refused.value.message == f"inbox item {asked} not found in Open section"
+    assert refused.value.message == f"inbox item {asked} not found in Open section; inbox.md lists the open ones"
     assert refused.value.did_you_mean == near
 
 

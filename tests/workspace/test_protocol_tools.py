@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import BadArgs, TooLarge, UnknownAsset
+from cohabit.errors import BadArgs, TooLarge, UnknownAsset, UnknownCommand
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.limits import MAX_TODOS
@@ -265,3 +265,9 @@ def test_an_entry_or_item_that_an_agent_writes_as_text_gets_the_comment_of_the_t
         ("as text", True),
     ]
     ann.call("add", {"paths": ["journal.md", "inbox.md"]})
+
+
+def test_an_unknown_tool_is_refused_with_similar_names() -> None:
+    with pytest.raises(UnknownCommand, match="there is no tool 'inbox_ad'; `tools/list` names those") as refused:
+        find("inbox_ad")
+    assert "inbox_add" in refused.value.did_you_mean

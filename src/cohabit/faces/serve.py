@@ -55,6 +55,11 @@ class SideServer:
         return True
 
     @property
+    def problem(self) -> str:
+        """Why it cannot listen."""
+        return self._problem
+
+    @property
     def is_listening(self) -> bool:
         return self._listener is not None and self._listener.fileno() >= 0
 

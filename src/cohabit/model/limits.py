@@ -1,15 +1,28 @@
-"""Limits on the arguments of an action. A larger call is refused before anything reads it.
+"""Limits on the arguments of an action, and on what a world shows.
 
-The size in bytes is limited where a call arrives. Here it is the number of values that counts: a world looks at each.
+A call with larger arguments is refused before anything reads it. The size in bytes is limited where a call arrives.
+Here it is the number of values that counts: a world looks at each. A larger view is an error of its world.
 """
 
 from typing import Any
+
+import msgspec
+
+from cohabit.errors import GameCrash
+from cohabit.model.observation import Observation
+from cohabit.model.seat import Eye
 
 MAX_VALUES = 5_000
 """Values and keys in the arguments of one action, with those inside lists and objects. The largest action of a world
 has some hundred."""
 MAX_DEPTH = 32
 """The depth to which lists and objects may be nested."""
+MAX_VIEW_TEXT = 250_000
+"""Characters in the text of a view. The longest of our worlds have some thousand."""
+MAX_VIEW_DATA = 1_000_000
+"""Bytes of an observation, as JSON."""
+MANY_CHOICES = 1_000
+_encode = msgspec.json.Encoder().encode
 _CONTAINERS = (dict, list, tuple)
 _TOO_MANY = f"more than {MAX_VALUES:,} values"
 
@@ -40,3 +53,26 @@ def _look_into(level: list[Any], count: int) -> str:
             return ""
         level = following
     return f"lists and objects are nested more than {MAX_DEPTH} deep"
+
+
+def check_view(eye: Eye, text: str, seen: Observation) -> None:
+    """Raise GAME_CRASH if a view is too large.
+
+    A text that says what the values say is as long as they are. Only other values are measured by themselves, because
+    every step of a game does this.
+    """
+    if len(text) > MAX_VIEW_TEXT:
+        raise _too_large_to_show(eye, "characters of text", len(text), MAX_VIEW_TEXT)
+    if seen.text_says_all or len(seen.choices) > MANY_CHOICES:
+        check_data(eye, seen)
+
+
+def check_data(eye: Eye, seen: Observation) -> None:
+    """Raise GAME_CRASH if an observation is too large."""
+    if (size := len(_encode(seen))) > MAX_VIEW_DATA:
+        raise _too_large_to_show(eye, "bytes", size, MAX_VIEW_DATA)
+
+
+def _too_large_to_show(eye: Eye, unit: str, size: int, most: int) -> GameCrash:
+    whose = f"seat {eye.seat}" if eye.seat is not None else f"those who see {eye.sees}"
+    return GameCrash(f"the world shows too much: the view of {whose} has {size:,} {unit}; at most {most:,}")

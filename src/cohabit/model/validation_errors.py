@@ -54,7 +54,18 @@ def in_words(
     if not where:
         return f"the arguments must be an object{known_arguments(spec)}"
     shown = "" if given is _UNKNOWN else f", not {_shown(given)}"
-    return f"{where} must be {_expected(spec, schema)}{shown}"
+    return f"{where} must be {_expected(spec, schema)}{shown}{_in_a_list(spec, given, schema)}"
+
+
+def _in_a_list(spec: Mapping[str, Any], given: Any, schema: Mapping[str, Any]) -> str:
+    """A text that was given instead of a list of texts, as it must be written."""
+    of = [item for option in _options(spec, schema) for item in _options(option.get("items") or {}, schema)]
+    is_text = isinstance(given, str) and len(given) <= MAX_SHOWN
+    return (
+        f"; write {_encode([given]).decode()}"
+        if is_text and any(i.get("type") == "string" or "enum" in i for i in of)
+        else ""
+    )
 
 
 def _inside(where: str, step: str, given: Any) -> str:

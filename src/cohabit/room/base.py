@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from cohabit.errors import CohabitError, PermissionDenied
 from cohabit.model.action import Action
+from cohabit.model.limits import check_data, check_view
 from cohabit.model.observation import LastAction, Observation
 from cohabit.model.record import Told
 from cohabit.model.refusals import Audit
@@ -324,6 +325,7 @@ class BaseRoom(RecordedRoom):
                 if self._shows_returns and (self.state.returns or self.world.returns()):
                     total = self.state.returns.get(seat, 0.0)
             view = make_view(self.state, self._observe(eye), turn, own, choices, total, self._legal_names)
+            check_view(eye, view.text, view.observation)
         except (CohabitError, WorldInterrupted):
             raise
         except BaseException as bug:
@@ -336,7 +338,8 @@ class BaseRoom(RecordedRoom):
         """The observation of an eye: values alone."""
         observe = self._observe  # in Python 3.11, calling what is in an attribute is slow
         try:
-            return observe(eye)
+            check_data(eye, seen := observe(eye))
+            return seen
         except (CohabitError, WorldInterrupted):
             raise
         except BaseException as bug:

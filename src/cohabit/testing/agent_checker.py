@@ -20,7 +20,7 @@ from cohabit.agents.isolated import IsolatedAgent, made_once, open_agent
 from cohabit.agents.process import end_idle_processes
 from cohabit.agents.ready import make_once
 from cohabit.agents.wire import METHODS, Facts
-from cohabit.errors import CohabitError
+from cohabit.errors import CohabitError, GameCrash
 from cohabit.house.clock import SystemClock
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
@@ -30,6 +30,7 @@ from cohabit.registry import ANY_WORLD, PLAYERS, find_world, is_script, make_age
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.checker import Finding, Report, checks_in
 from cohabit.testing.checks.trial import CheckFailed
+from cohabit.testing.play import failure_of
 from cohabit.testing.sources import is_nation
 
 SECONDS = 5.0
@@ -43,7 +44,7 @@ ROOM, MEMBER = "check", "p1"
 SEED = "5eed" * 8
 """Of the room in a house; long, because a house warns of one that players can guess."""
 DEFAULT_WORLD = "nim"
-_log = logging.getLogger("cohabit.agents")
+_log, _all = logging.getLogger("cohabit.agents"), logging.getLogger("cohabit")
 
 
 class AgentTrial:
@@ -54,6 +55,7 @@ class AgentTrial:
         self.seats = max(1, find_world(world).spec.seat_range[0])
         self.decisions = 0
         self.about: Any = None
+        self.world_failed = False
 
     @property
     def methods(self) -> list[str]:
@@ -92,8 +94,8 @@ class AgentTrial:
         finally:
             await game.close()
 
-    async def in_house(self) -> tuple[int, int]:
-        """The number of decisions of the agent in a room of a house, and of those that failed."""
+    async def in_house(self) -> tuple[int, int, str]:
+        """The number of decisions of the agent in a room of a house, and of those that failed; what has stopped it."""
         agents = [AgentSpec(id=MEMBER, role="player", claim="auto:0", brain=self.name)]
         agents += [
             AgentSpec(id=f"p{i + 2}", role="player", claim=f"auto:{i + 1}", brain="random")
@@ -113,7 +115,7 @@ class AgentTrial:
                 await runner.changed_since(runner.version, house.clock.now() + 100)
             status = house.bots.agents[ROOM, MEMBER]
         self.decisions += status.tally.decisions
-        return status.tally.decisions, status.tally.failures + bool(status.stopped)
+        return status.tally.decisions, status.tally.failures + bool(status.stopped), status.stopped
 
 
 Check = Callable[[AgentTrial], str]
@@ -153,8 +155,8 @@ def check_lab(trial: AgentTrial) -> str:
 def check_house(trial: AgentTrial) -> str:
     """In a room of a house no decision fails, and it can be closed."""
     with problems() as found:
-        decisions, failed = asyncio.run(trial.in_house())
-    return _judged(decisions, failed, found)
+        decisions, failed, stopped = asyncio.run(trial.in_house())
+    return _judged(decisions, failed, [*found, *filter(None, [stopped])])
 
 
 def check_restart(trial: AgentTrial) -> str:
@@ -198,7 +200,11 @@ def check_agent(name: str, *, world: str = "", seconds: float = SECONDS) -> Repo
     try:
         for check, claim in CHECKS.items():
             findings.append(_finding(check, claim, trial))
-            if trial.about is None or (check == "house" and not all(finding.ok for finding in findings)):
+            if (
+                trial.about is None
+                or trial.world_failed
+                or (check == "house" and not all(finding.ok for finding in findings))
+            ):
                 break  # it cannot be created, or it fails in any game
     finally:
         end_idle_processes()
@@ -216,21 +222,24 @@ def world_of(name: str) -> str:
 
 @contextmanager
 def problems() -> Iterator[list[str]]:
-    """The problems that players log meanwhile: each once, also one in ``close``."""
+    """The problems that players log meanwhile: each once, also one in ``close``. Nothing else is logged."""
     found: list[str] = []
 
     class Keep(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             found.append(record.getMessage().partition(" failed: ")[2] or record.getMessage())
 
-    handler, passes_on = Keep(), _log.propagate
+    handler, silent, passes_on = Keep(), logging.NullHandler(), [(log, log.propagate) for log in (_log, _all)]
     _log.addHandler(handler)
-    _log.propagate = False
+    _all.addHandler(silent)
+    _log.propagate = _all.propagate = False
     try:
         yield found
     finally:
         _log.removeHandler(handler)
-        _log.propagate = passes_on
+        _all.removeHandler(silent)
+        for log, passed_on in passes_on:
+            log.propagate = passed_on
 
 
 def _judged(decisions: int, failed: int, reasons: list[str]) -> str:
@@ -251,6 +260,10 @@ def _finding(name: str, check: Check, trial: AgentTrial) -> Finding:
         return Finding(name, True, check(trial))
     except CheckFailed as wrong:
         return Finding(name, False, str(wrong))
+    except GameCrash as crash:
+        trial.world_failed = True
+        more = f"`cohabit check {trial.world}` checks it"
+        return Finding(name, False, f"the world failed, not the agent: {failure_of(crash)}; {more}")
     except CohabitError as wrong:
         return Finding(name, False, wrong.message)
     except Exception as bug:

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from cohabit.errors import AskerError, CohabitError
+from cohabit.errors import AskerError, CohabitError, GameCrash
 from cohabit.model.action import ActionResult
 from cohabit.model.seat import ALL, PUBLIC, Eye, SeatId
 from cohabit.model.stream import Stream
@@ -39,6 +39,8 @@ Frozen = dict[str, str]
 PLAYERS = 3
 """The number of players if the number of seats varies."""
 PICTURE_EVERY = 10
+MAX_KEPT = 20_000
+"""Of a longer view a hash is kept."""
 GOD = "god"
 VISITORS = ("v1", "v2")
 """Members without a claim, in worlds that open seats for arrivals."""
@@ -227,15 +229,15 @@ class Play:
             frozen["returns()"] = as_text(world.returns())
             for eye in self.eyes():
                 name = eye.seat or eye.sees
-                frozen[f"the view of {name}"] = as_text(room.view_through(eye))
+                frozen[f"the view of {name}"] = _short(as_text(room.view_through(eye)))
                 if drawing and overrides(world, "scene"):
-                    frozen[f"the scene of {name}"] = as_text(world.scene(eye))
+                    frozen[f"the scene of {name}"] = _short(as_text(world.scene(eye)))
                 if drawing:
                     frozen[f"the picture of {name}"] = sha256(world.picture(eye) or b"").hexdigest()
                     for form in world.arrays():
                         frozen[f"the array {form} of {name}"] = sha256(array_bytes(world, eye, form)).hexdigest()
             for query in self._asked_without_arguments(drawing):
-                frozen[f"{query.name}()"] = as_text(query.run_in(world)(PUBLIC))
+                frozen[f"{query.name}()"] = _short(as_text(query.run_in(world)(PUBLIC)))
             frozen["the digest"] = room.digest()
         return frozen
 
@@ -348,14 +350,22 @@ class Watched:
     def __exit__(self, kind: type[BaseException] | None, bug: BaseException | None, _: TracebackType | None) -> None:
         if bug is None or isinstance(bug, Stopped) or not isinstance(bug, Exception):
             return
-        cause = bug.__cause__ if isinstance(bug, CohabitError) and bug.__cause__ is not None else bug
-        frames = traceback.extract_tb(cause.__traceback__)
-        own = [
-            f for f in frames if not any(f"/cohabit/{part}/" in f.filename for part in ("room", "features", "testing"))
-        ]
-        frame = own[-1] if own else frames[-1]
-        where = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} in {frame.name}()"
-        raise Stopped(f"{where}: {type(cause).__name__}: {cause}") from bug
+        raise Stopped(failure_of(bug)) from bug
+
+
+def failure_of(bug: Exception) -> str:
+    """What failed in a world, with its line."""
+    if isinstance(bug, GameCrash) and bug.__cause__ is None:  # the room says what is wrong
+        return bug.message
+    cause = bug.__cause__ if isinstance(bug, CohabitError) and bug.__cause__ is not None else bug
+    frames = traceback.extract_tb(cause.__traceback__)
+    own = [f for f in frames if not any(f"/cohabit/{part}/" in f.filename for part in ("room", "features", "testing"))]
+    frame = own[-1] if own else frames[-1]
+    where = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} in {frame.name}()"
+    may_not = ""
+    if isinstance(bug, GameCrash) and isinstance(cause, AskerError):
+        may_not = f" ({(own or frames)[0].name}() cannot refuse; refuse in the action that leads to this)"
+    return f"{where}: {type(cause).__name__}: {cause}{may_not}"
 
 
 def difference(one: Sequence[Mapping[str, str]], other: Sequence[Mapping[str, str]]) -> str | None:
@@ -403,6 +413,11 @@ def open_room(source: str, world: World, seed: int, config: dict[str, Any], agen
 def array_bytes(world: World, eye: Eye, form: str) -> bytes:
     """An array in a form that can be compared."""
     return bytes(world.array(eye, form).tobytes())
+
+
+def _short(text: str) -> str:
+    """The text, or a hash of a long one: every step of every play is kept."""
+    return text if len(text) <= MAX_KEPT else sha256(text.encode()).hexdigest()
 
 
 def as_text(value: Any) -> str:

@@ -80,6 +80,7 @@ async def _renewed(client: "Client", url: str, room: str, member: str) -> list[s
         made = await client.call("rotate_credential", wanted)
     except UnknownAsset as unknown:
         if "has no token" not in unknown.message:
+            unknown.message += f"; `cohabit links {room}` lists the members who have a token"
             raise
         made = await client.call("issue_credential", wanted)  # all of them were revoked
     return [f"{clean(member)}:", *(f"  {line}" for line in member_links(url, room, member, made["token"])), ""]

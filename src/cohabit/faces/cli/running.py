@@ -98,12 +98,12 @@ def run_house(
 
             def ready(url: str) -> None:
                 stack.enter_context(operator_file(house, url, listener.getsockname()[1]))
-                for line in greeting(url, beside):
-                    tell(line)
+                with suppress(BrokenPipeError):  # the output was closed; the house keeps running
+                    for line in (*greeting(url, beside), f"The house is open: {url}   (Ctrl-C stops it)"):
+                        tell(line)
                 warning = exposure(settings)
                 if warning:
                     complain(warning)
-                tell(f"The house is open: {url}   (Ctrl-C stops it)")
                 if not quiet:
                     house.rooms.events.on_lines = show
                 watching = asyncio.ensure_future(watch_problems(house))

@@ -79,7 +79,7 @@ def told_lines(entry: "Entry", room: "Room | None", shown_room: str = "") -> Ite
     for told in entry.told:
         private = (told.members is not None or told.seats is not None) and told.kind not in ("chat", "direct")
         only = paint("dim", f" [only for {_recipients(told, entry, room)}]") if private else ""
-        yield event(entry.at, shown_room, who, told.text) + only
+        yield event(entry.at, shown_room, "-" if told.by_world else who, told.text) + only
 
 
 def _recipients(told: "Told", entry: "Entry", room: "Room | None") -> str:

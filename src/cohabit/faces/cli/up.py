@@ -116,6 +116,7 @@ async def open_room(house: "House", plan: Plan, args: argparse.Namespace) -> Gre
         watching = await watch_link_of(house, plan, tokens)
         return lambda url, beside: [
             *short_greeting(house, plan, tokens, watching, url, args, token),
+            *(f"--bridge-port: {s.problem}" for s in beside if s.problem and args.bridge_port is not None),
             *(line for other, found in others for line in short_line(other, found, url, args)),
             *(model_room(url) if model_room is not None else ()),
         ]

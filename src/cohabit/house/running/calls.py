@@ -78,7 +78,7 @@ class Call:
             self.error = refusal
             if isinstance(refusal, GameCrash):
                 log.error(
-                    "room %s: the world %s failed in %s", room.id, room.state.world, self.name,
+                    "room %s: the world %s failed in %s: %s", room.id, room.state.world, self.name, refusal.message,
                     exc_info=refusal.__cause__,
                 )  # fmt: skip
         except WorldInterrupted:

@@ -106,7 +106,11 @@ def starbound(args: argparse.Namespace) -> int:
         house.rooms.connectors[plan.room] = connector
         greeting = await open_room(house, plan, args)
         await house.connect_room(plan.room, connector)
-        return lambda address, beside: [*mod_lines(args.game_host, server.port, token), *greeting(address, beside)]
+        return lambda address, beside: [
+            *mod_lines(args.game_host, server.port, token),
+            *(() if args.simulate else ["The room waits for the game: nobody can act until it connects.", ""]),
+            *greeting(address, beside),
+        ]
 
     return run_house(settings, prepare, args.quiet)
 

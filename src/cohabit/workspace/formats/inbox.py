@@ -103,7 +103,7 @@ class Inbox:
             closing = self._closing(id_)
             near = _same_number(id_, [item.id for item in self.items if item.open])
             raise UnknownAsset(
-                f"inbox item {id_[:80]} not found in Open section",
+                f"inbox item {id_[:80]} not found in Open section{'' if closing else '; inbox.md lists the open ones'}",
                 did_you_mean=near,
                 **({"closed_at": closing.at, "closed_by": closing.by} if closing else {}),
             )

@@ -3,6 +3,7 @@
 from typing import Final
 
 from cohabit.errors import UnknownCommand
+from cohabit.model.suggest import nearest
 from cohabit.workspace.clone import commits
 from cohabit.workspace.reading import changes, damage, files, health, history, lost, news, search
 from cohabit.workspace.sharing import claims, conflicts, publish
@@ -56,5 +57,6 @@ def tools(profile: Profile = "full") -> dict[str, Tool]:
 def find(name: str, profile: Profile = "full") -> Tool:
     found = tools(profile).get(name)
     if found is None:
-        raise UnknownCommand(f"there is no tool {name[:80]!r}")
+        near = nearest(name, tools(profile), 3)
+        raise UnknownCommand(f"there is no tool {name[:80]!r}; `tools/list` names those there are", did_you_mean=near)
     return found
