@@ -18,12 +18,12 @@ ROUNDS = int(os.environ.get("COHABIT_SOAK_ROUNDS", "320"))
 WARM_UP = 100
 """Rounds before the first sample: lists of refusals, replies to keys and sessions of a token are full by then."""
 SAMPLES = 32
-NOISE_KIB = 4 * 1024
-"""Memory that the allocator holds in one sample and not in another."""
+CACHES_KIB = 16 * 1024
+"""Of what is limited, and fills slowly: 1 MiB of reasons in each room where bots play, prepared cursors of 4,096 rooms with
+2 KiB each; and memory that the allocator holds in one sample and not in another."""
 KIB_PER_ROUND = 20
-"""What a round leaves: identities and tokens of the rooms that stay, with their counts and lines in the record of the
-house; prepared cursors of two rooms, until there are 4,096; and what the allocator cannot reuse between these. A
-round makes about a hundred calls: keeping each of them takes 700 KiB."""
+"""What a round leaves in rooms that still exist: who joined, with ended tokens and counts, about 6 KiB; and what the
+allocator cannot reuse between these. A round makes about a hundred calls: keeping each of them takes 700 KiB."""
 MORE_FILES, MORE_THREADS = 2, 1
 
 
@@ -38,7 +38,7 @@ async def test_the_memory_of_a_server_that_runs_for_long_stays_flat(tmp_path: Pa
         house.kill()
     grown = growth(samples)
     table = f"{as_table(samples)}\n{grown}: {grown.bytes_per_round:.0f} bytes per round"
-    assert grown.kib < NOISE_KIB + KIB_PER_ROUND * grown.rounds, table
+    assert grown.kib < CACHES_KIB + KIB_PER_ROUND * grown.rounds, table
     assert grown.files <= MORE_FILES, table
     assert grown.threads <= MORE_THREADS, table
 
