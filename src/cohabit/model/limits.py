@@ -63,13 +63,8 @@ def check_view(eye: Eye, text: str, seen: Observation) -> None:
     """
     if len(text) > MAX_VIEW_TEXT:
         raise _too_large_to_show(eye, "characters of text", len(text), MAX_VIEW_TEXT)
-    if seen.text_says_all or len(seen.choices) > MANY_CHOICES:
-        check_data(eye, seen)
-
-
-def check_data(eye: Eye, seen: Observation) -> None:
-    """Raise GAME_CRASH if an observation is too large."""
-    if (size := len(_encode(seen))) > MAX_VIEW_DATA:
+    measured = seen.text_says_all or len(seen.choices) > MANY_CHOICES
+    if measured and (size := len(_encode(seen))) > MAX_VIEW_DATA:
         raise _too_large_to_show(eye, "bytes", size, MAX_VIEW_DATA)
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from cohabit.errors import CohabitError, PermissionDenied
 from cohabit.model.action import Action
-from cohabit.model.limits import check_data, check_view
+from cohabit.model.limits import check_view
 from cohabit.model.observation import LastAction, Observation
 from cohabit.model.record import Told
 from cohabit.model.refusals import Audit
@@ -338,7 +338,8 @@ class BaseRoom(RecordedRoom):
         """The observation of an eye: values alone."""
         observe = self._observe  # in Python 3.11, calling what is in an attribute is slow
         try:
-            check_data(eye, seen := observe(eye))
+            seen = observe(eye)
+            check_view(eye, seen.text, seen)
             return seen
         except (CohabitError, WorldInterrupted):
             raise
