@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cohabit.faces.cli import main
+from cohabit.testing import agent_checker
 from cohabit.testing.agent_checker import CHECKS, check_agent, world_of
 from cohabit.testing.sources import is_agent
 
@@ -50,6 +51,17 @@ def test_an_agent_that_breaks_the_contract_fails_with_the_reason(name: str) -> N
         (house,) = [finding for finding in report.findings if finding.check == "house"]
         assert house.ok is False
         assert reason in house.message or "did not return" in reason
+
+
+def test_the_check_of_an_agent_that_never_chooses_an_action_ends_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_checker, "SILENT_S", 0)
+    path = tmp_path / "idle.py"
+    path.write_text("class Idle:\n    def decide(self, observation):\n        return None\n")
+    found = {finding.check: finding.message for finding in check_agent(str(path), seconds=1).findings}
+    assert "it waits for news on its turn" in found["house"]
+    assert "the game waits for one" in found["lab"]
 
 
 def test_a_world_that_fails_is_named_in_a_few_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

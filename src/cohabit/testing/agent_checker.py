@@ -40,6 +40,8 @@ DECISIONS = 20
 MAX_FAILURES = 2
 """After this many failed decisions a game is stopped: the check has failed."""
 MAX_TICKS = 500
+SILENT_S = 5
+"""How much longer than for a decision a game in a house may stand still."""
 ROOM, MEMBER = "check", "p1"
 SEED = "5eed" * 8
 """Of the room in a house; long, because a house warns of one that players can guess."""
@@ -105,9 +107,15 @@ class AgentTrial:
         async with House.open(settings, clock=SystemClock()) as house:
             house.bots.step_ms = 0
             await house.create_room(Scenario(world=self.world, agents=agents), ROOM, SEED)
-            runner = house.rooms[ROOM]
+            runner, silent, version, since = house.rooms[ROOM], "", -1, 0
             while not runner.room.is_over() and runner.failure is None:
                 status = house.bots.agents.get((ROOM, MEMBER))
+                now = house.clock.now()
+                if runner.version != version:
+                    version, since = runner.version, now
+                if now - since > 1000 * (self.seconds + SILENT_S):
+                    silent = f"nothing happened for {self.seconds + SILENT_S:g} s: it waits for news on its turn"
+                    break
                 if status is not None and (status.tally.failures >= MAX_FAILURES or status.stopped):
                     break
                 if status is not None and status.tally.decisions * self.seats >= DECISIONS:
@@ -115,7 +123,8 @@ class AgentTrial:
                 await runner.changed_since(runner.version, house.clock.now() + 100)
             status = house.bots.agents[ROOM, MEMBER]
         self.decisions += status.tally.decisions
-        return status.tally.decisions, status.tally.failures + bool(status.stopped), status.stopped
+        stopped = status.stopped or silent
+        return status.tally.decisions, status.tally.failures + bool(stopped), stopped
 
 
 Check = Callable[[AgentTrial], str]
