@@ -447,7 +447,7 @@ def test_the_error_for_a_closed_item_says_when_and_by_whom_it_was_closed(board: 
     said = typed(capsys, "inbox", "close", "INB-001", "again", code=1)
     assert re.search(r": it was closed \d{4}-\d\d-\d\d \S+ by ann-cli\.", said)
     typed(capsys, "inbox", "add", "Read slide 5")
-    assert "section. Did you mean: INB-002?" in typed(capsys, "inbox", "close", "INB-2", "done", code=1)
+    assert "the open ones. Did you mean: INB-002?" in typed(capsys, "inbox", "close", "INB-2", "done", code=1)
 
 
 def test_a_number_of_rows_above_the_limit_is_reduced_to_it(board: str, capsys: Said) -> None:

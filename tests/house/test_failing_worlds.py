@@ -45,13 +45,15 @@ async def test_a_view_that_is_too_large_is_the_fault_of_the_world_and_the_room_s
     old = 'text=f"sum {sum(self.sums.values())} {self.said}"'
     assert old in tally
     file = tmp_path / "tally.py"
-    file.write_text(tally.replace(old, "text='x' * (250_001 if self.moves == 1 else 100)"))
+    file.write_text(tally.replace(old, "text='x' * (1_000_001 if self.moves == 1 else 100)"))
     async with open_house() as house:
         who = await make_room(house, world=str(file))
         assert (await who["ann"]("view")).text
         await who["ann"]("add", {"n": 1})
         for _ in range(3):
-            with pytest.raises(GameCrash, match=r"view of seat left has 250,0\d\d characters of text; at most 250,000"):
+            with pytest.raises(
+                GameCrash, match=r"view of seat left has 1,000,0\d\d characters of text; at most 1,000,000"
+            ):
                 await who["ann"]("view")
         await who["bob"]("add", {"n": 1})
         assert (await who["ann"]("view")).text

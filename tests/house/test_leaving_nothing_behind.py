@@ -89,7 +89,7 @@ async def test_a_closed_house_has_no_agent_left_that_is_about_to_move() -> None:
         text = json.dumps({"world": "nim", "agents": [player("ann", 0, brain="random"), player("bob", 1)]})
         await house.create_room(parse_scenario(text), "table")
         await a_moment()
-        (playing,) = [task for task in asyncio.all_tasks() if "Bots._play" in str(task)]
+        (playing,) = [task for task in asyncio.all_tasks() if "Bots._keep_playing" in str(task)]
     assert playing.done()
     assert asyncio.all_tasks() == before
 

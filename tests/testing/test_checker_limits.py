@@ -93,7 +93,7 @@ def test_a_thread_that_a_world_leaves_behind_does_not_keep_the_check(tmp_path):
     assert finding(report, "limits").ok
 
 
-@pytest.mark.parametrize("shown", ["text='x' * 250_001", "text_says_all=True, status={'map': [0] * 500_001}"])
+@pytest.mark.parametrize("shown", ["text='x' * 1_000_001", "text_says_all=True, status={'map': [0] * 2_000_001}"])
 def test_a_world_that_shows_too_much_is_told_the_size_and_the_limit(shown, tmp_path):
     report = report_of(tmp_path, (OBSERVE, f"        return Observation({shown})\n{OBSERVE}"))
     found = finding(report, "play")

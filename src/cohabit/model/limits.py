@@ -17,9 +17,9 @@ MAX_VALUES = 5_000
 has some hundred."""
 MAX_DEPTH = 32
 """The depth to which lists and objects may be nested."""
-MAX_VIEW_TEXT = 250_000
+MAX_VIEW_TEXT = 1_000_000
 """Characters in the text of a view. The longest of our worlds have some thousand."""
-MAX_VIEW_DATA = 1_000_000
+MAX_VIEW_DATA = 4_000_000
 """Bytes of an observation, as JSON."""
 MANY_CHOICES = 1_000
 _encode = msgspec.json.Encoder().encode
