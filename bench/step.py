@@ -17,6 +17,8 @@ house. The peers' loops read the mover's observation, choose a legal move and st
 moves are read from the board in our loop and in TextArena's, from the view where we read the whole view, and from the
 mask in PettingZoo's.
 (TextArena's default wrapper keeps the messages of all games; it is cleared between games, in its favour.)
+Two hashes, of the token and of the record, are a sixth of our step on processors without SHA instructions. Where there
+are some, the ratio to TextArena was 1.45.
 """.strip()
 
 
