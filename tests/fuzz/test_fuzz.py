@@ -89,6 +89,7 @@ def test_a_fault_of_a_target_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(3 * 3600)  # those of a house take about an hour
 @pytest.mark.skipif(sys.platform != "linux", reason="atheris runs on Linux")
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_million_inputs_are_read_or_refused(target: str) -> None:
