@@ -11,7 +11,7 @@ import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "cohabit"
 ORDER = [
-    "version", "errors", "model", "film_html", "fair", "declare", "world", "wrong_kinds", "bodies", "remote", "saves", "adapter", "replayed", "library", "agents/secrets", "agents/spending", "agents/contract", "agents/causes", "agents/brain",
+    "version", "errors", "model", "film_html", "fair", "declare", "world", "wrong_kinds", "bodies", "remote", "saves", "adapter", "replayed", "library", "code_files", "agents/secrets", "agents/spending", "agents/contract", "agents/causes", "agents/brain",
     "registry", "feature_registry", "agents/wire", "agents/process", "agents/program", "agents/isolated", "scenario", "client", "protocols/kibitz", "agents/decision", "agents/spans", "agents/player", "agents/runner", "agents/ready", "room", "features", "protocols/wsap", "house", "workspace", "worlds", "libraries",
     "agents", "lab", "envs",
     "testing", "faces", "nexus", "protocols/worldbox", "protocols/starbound", "protocols",

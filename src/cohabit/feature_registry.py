@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cohabit import registry
+from cohabit.code_files import classes_in, module_from, only_class
 from cohabit.errors import BadArgs, CohabitError, UnknownAsset
 from cohabit.model.cached import cached
 from cohabit.model.suggest import nearest
@@ -91,8 +92,8 @@ def _feature_in_file(source: str) -> str:
 def _feature_class(source: str) -> type:
     path, name = registry.split_source(source)
     base = registry.imported(registry.FEATURE)
-    here = registry.classes_in(registry.module_from(path), lambda cls: issubclass(cls, base))
-    found: type = registry.only_class(here, Path(source), name, "feature", "Feature")
+    here = classes_in(module_from(path), lambda cls: issubclass(cls, base))
+    found: type = only_class(here, Path(source), name, "feature", "Feature")
     return found
 
 

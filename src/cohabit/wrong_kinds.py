@@ -1,6 +1,6 @@
-"""What methods of a world return that is of the wrong type, in words that help its author.
+"""Finds values of a wrong type that a world returns, and names them for its author.
 
-Asked only after a failure: the exception itself is raised where the value is used, in code that is not the author's.
+Used only after a failure: the exception is raised where the value is used, in code that is not the author's.
 """
 
 from collections.abc import Iterator, Sequence

@@ -20,7 +20,7 @@ SCENARIO: Final = """{"scenario": "x", "world": "nim", "agents": [
     {"id": "bob", "role": "player", "claim": "auto:1", "brain": "random"},
     {"id": "hal", "role": "host", "kind": "human"}]}"""
 INPUTS: Final = 2_000
-"""After so many a new house begins: what others before have changed must not keep an input from being tried."""
+"""The number of inputs for one house. Then a new one is opened, so that earlier inputs do not block later ones."""
 LONG_S: Final = 30
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
 

@@ -9,7 +9,7 @@ import pytest
 from cohabit.errors import StorageFailed, Unauthorized
 from cohabit.house.house import House
 from cohabit.house.lifecycle.own_data import Forgetting
-from cohabit.house.running.egress import VISITORS
+from cohabit.house.running.egress import VISITORS, RoomEgress
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import OPERATOR
 from cohabit.house.store.memory import MemoryStore
@@ -172,3 +172,24 @@ async def test_a_room_that_could_not_be_deleted_keeps_its_identities() -> None:
             await house.delete_room("den")
         assert kept(house)["identities"] == before
         assert house.identify(members["ann"].token).identity in before
+
+
+async def test_deleting_a_room_looks_once_at_each_other_room_however_many_members_it_had(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[str] = []
+    forget = RoomEgress.forget
+
+    def counted(egress: RoomEgress, identities: frozenset[str]) -> None:
+        looked.append(egress.id)
+        forget(egress, identities)
+
+    monkeypatch.setattr(RoomEgress, "forget", counted)
+    async with open_house() as house:
+        await make_room(house, room="other")
+        many = [{"id": f"guest{n}", "role": "observer"} for n in range(20)]
+        host = (await make_room(house, HOST, *many))["hostess"]
+        gone = id_of(host)
+        await house.rooms.delete("den")
+        assert house.identities.get(gone) is None
+    assert looked.count("other") == 1

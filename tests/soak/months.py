@@ -26,6 +26,11 @@ from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario
 from cohabit.testing.faces import Client
 
+PLAYERS = [
+    {"id": "hostess", "kind": "human", "role": "host"},
+    {"id": "ann", "role": "player", "claim": "auto:0"},
+    {"id": "bob", "role": "player", "claim": "auto:1"},
+]
 ROOMS: dict[str, dict[str, Any]] = {
     "den": {
         "world": "lounge",
@@ -34,24 +39,13 @@ ROOMS: dict[str, dict[str, Any]] = {
             *({"id": name, "role": "narrator"} for name in ("ann", "bob", "eve")),
         ],
     },
-    "heap": {
-        "world": "nim",
-        "agents": [
-            {"id": "hostess", "kind": "human", "role": "host"},
-            {"id": "ann", "role": "player", "claim": "auto:0"},
-            {"id": "bob", "role": "player", "claim": "auto:1"},
-        ],
-    },
+    "heap": {"world": "nim", "agents": PLAYERS},
     "land": {
         "world": "kingdoms",
         "config": {"zones_x": 2, "zones_y": 2},
         "partial_intel": True,
         "step_ticks": 5,
-        "agents": [
-            {"id": "hostess", "kind": "human", "role": "host"},
-            {"id": "ann", "role": "player", "claim": "auto:0"},
-            {"id": "bob", "role": "player", "claim": "auto:1"},
-        ],
+        "agents": PLAYERS,
     },
     "isle": {
         "world": "lanterns",

@@ -6,12 +6,12 @@ uvicorn limits none of that. All limits are settings, and every refusal is count
 from asyncio import Transport
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 import httptools
 import uvicorn
 from starlette.responses import Response
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from cohabit.errors import BadArgs, Busy, CohabitError, TooLarge
 from cohabit.faces.addresses import LOOPBACK, plain_address, plain_client
@@ -264,9 +264,14 @@ class HttpProtocol(HttpToolsProtocol):
 
     def cut_off(self) -> None:
         """End a response that has begun and is not complete."""
-        cycle = self.cycle
-        if cycle is not None and cycle.response_started and not cycle.response_complete:  # type: ignore[redundant-expr]  # None at first
+        if self._answering is not None and self._answering.response_started:
             self.transport.abort()
+
+    @property
+    def _answering(self) -> RequestResponseCycle | None:
+        """The request whose response is not complete, if there is one."""
+        cycle = cast("RequestResponseCycle | None", self.cycle)  # None before the first request
+        return None if cycle is None or cycle.response_complete else cycle
 
     # -- refusing ---------------------------------------------------------------------------------
     @property
@@ -287,8 +292,7 @@ class HttpProtocol(HttpToolsProtocol):
     def _send_refusal(self, error: CohabitError, status: HTTPStatus, response: Response | None = None) -> None:
         """``response``: another one than that of the error."""
         self.url, self.headers = b"", []  # not kept until the connection is closed and collected
-        answering = self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr]  # None at first
-        if answering:  # an earlier request: the client would take this for a part of its answer
+        if self._answering is not None:  # the client would take this for a part of the answer to an earlier request
             self.transport.abort()
             return
         response = response or error_response(error)

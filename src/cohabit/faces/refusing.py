@@ -1,5 +1,7 @@
-"""Refusals of HTTP requests that do not reach their interface, in its format: clients of MCP show the message of a
-JSON-RPC error, and find by its id what they had asked."""
+"""Responses that refuse an HTTP request before its interface gets it, in the format of that interface.
+
+MCP clients need a JSON-RPC error with the id of their request.
+"""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a model reads when it asks the Nexus for games and goals: each thing once. Programs read the values."""
+"""The texts of the Nexus about games and goals, for models. Programs read the values."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -61,8 +61,9 @@ class Profiles:
         await self._house.writer.submit(Write(profiles=[(saved.agent_id, _encode(saved))]))
         return self._keep(saved)
 
-    def _forget(self, identity: str) -> None:
-        self._cache.pop(identity, None)
+    def _forget(self, identities: Iterable[str]) -> None:
+        for identity in identities:
+            self._cache.pop(identity, None)
 
     def _new(self, identity: str) -> Profile:
         known = self._house.identities.get(identity)

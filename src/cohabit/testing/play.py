@@ -354,7 +354,7 @@ class Watched:
 
 
 def failure_of(bug: Exception) -> str:
-    """What failed in a world, with its line."""
+    """The exception of a world in words, with its line."""
     if isinstance(bug, GameCrash) and bug.__cause__ is None:  # the room says what is wrong
         return bug.message
     cause = bug.__cause__ if isinstance(bug, CohabitError) and bug.__cause__ is not None else bug

@@ -90,6 +90,7 @@ def _new_lines(text: str, action: ActionResult) -> list[str]:
 
 
 def _plain(line: str, action: ActionResult) -> str:
-    """What a line says: of an event such as ``craft failed: you have no wood``, why."""
+    """The text of a line without its mark; of the event of a failed action, such as ``craft failed: you have no wood``,
+    only the reason."""
     plain = (line[2:] if line.startswith(MARKS) else line).strip(" .")
     return plain if action.success else plain.rpartition(" failed: ")[2]

@@ -126,7 +126,7 @@ def _line(ctx: HouseContext, member: Member, status: AgentStatus) -> AgentLine:
 
 
 def _rounded(line: AgentLine) -> AgentLine:
-    """What others may know while the game is hidden: not when the agent acted, nor what it took."""
+    """The line for others while the game is hidden. It must not show when the agent acts, or how long it thinks."""
     steps = {**dict.fromkeys(_COUNTED, STEP_TIMES), **dict.fromkeys(_TOKENS, STEP_TOKENS), "seconds": STEP_SECONDS}
     steps |= dict.fromkeys(_MONEY, STEP_DOLLARS)
     shown = {name: getattr(line, name) // step * step for name, step in steps.items()}

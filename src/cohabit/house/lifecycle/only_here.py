@@ -22,8 +22,8 @@ async def identities_only_in(house: Services, room: str) -> AsyncIterator[list[s
         yield gone
         for identity in gone:
             known.forget(identity)
-            for forgotten in house.rooms.on_forgotten:
-                forgotten(identity)
+        for forgotten in house.rooms.on_forgotten:
+            forgotten(gone)
 
 
 def _only_in(store: Store, room: str, credentials: Sequence[Credential], everybody: Sequence[Identity]) -> list[str]:

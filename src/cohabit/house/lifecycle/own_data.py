@@ -289,7 +289,7 @@ class Forgetting:
         async with self._house.exclusive:  # a call with which it joins a room here ends before
             self._end_access(gone)
         for forgotten in self._house.rooms.on_forgotten:
-            forgotten(gone.id)
+            forgotten([gone.id])
         async with self._lock:
             return await self._clean(gone)
 

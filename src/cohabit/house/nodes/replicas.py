@@ -119,9 +119,9 @@ def apply(house: House, changes: Iterable[Write]) -> None:
         for one in change.identities:
             if one.name and one.forgotten is None:  # it may have been forgotten, and is back
                 rooms.shared.egress.is_back(one.id)
-        for identity in change.forget:
+        if change.forget:
             for forget in rooms.on_forgotten:
-                forget(identity)
+                forget(change.forget)
         if rooms.heads is not None and (change.delete or change.rewrite):
             rooms.heads.forget(change.room)
 

@@ -41,9 +41,9 @@ async def decisions(
 ) -> Decisions:
     """List the decisions of players: the action, its reason, time, tokens and cost, as far as you may read them.
 
-    A player reads its own at once, and so does a member who sees everything. In a world that hides nothing, members
-    who only watch do, too. All others read them when the game is over, or the hand in a world with hands. When
-    `hands_over` changes, you may read more of the earlier ones: ask again without a cursor.
+    Players read their own decisions at once; members who see everything read all decisions at once. In a world that
+    hides nothing, so do members who only watch. Everybody else reads them after the game, or after the hand in a world
+    with hands. When `hands_over` has changed, call again without a cursor: more of the earlier ones may be readable.
     """
     room = ctx.room
     wanted = room.state.require_member(member, ctx.member).id if member is not None else None

@@ -7,7 +7,7 @@ house the sums of each minute are entries of the record, too.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from math import inf
 
 import msgspec
@@ -255,14 +255,15 @@ class EgressBooks:
             account.version = -1
         return before.accounts
 
-    def forget(self, identity: str) -> None:
-        """An identity was deleted. Its counts are deleted in the store with it."""
-        self._forgotten[identity] = None
-        if len(self._forgotten) > FORGOTTEN_KEPT:
+    def forget(self, identities: Collection[str]) -> None:
+        """Identities were deleted. Their counts are deleted in the store with them."""
+        gone = frozenset(identities)
+        self._forgotten |= dict.fromkeys(gone)
+        while len(self._forgotten) > FORGOTTEN_KEPT:
             del self._forgotten[next(iter(self._forgotten))]
         for room in self.rooms.values():
-            room.forget(identity)
-        self._stored = {room: [sent for sent in kept if sent.who != identity] for room, kept in self._stored.items()}
+            room.forget(gone)
+        self._stored = {room: [sent for sent in kept if sent.who not in gone] for room, kept in self._stored.items()}
 
     def is_forgotten(self, identity: str) -> bool:
         return identity in self._forgotten
@@ -334,12 +335,14 @@ class RoomEgress:
             account.is_unlimited, account.version = True, -1
         return account
 
-    def forget(self, identity: str) -> None:
-        account = self.accounts.pop(identity, None)
-        if account is not None:
-            self.by_member = {member: one for member, one in self.by_member.items() if one is not account}
-            self._to_store = {line: None for line in self._to_store if line.account is not account}
-            self._to_record = {line: None for line in self._to_record if line.account is not account}
+    def forget(self, identities: frozenset[str]) -> None:
+        if identities.isdisjoint(self.accounts):  # as in most rooms
+            return
+        for identity in identities:
+            self.accounts.pop(identity, None)
+        self.by_member = {member: one for member, one in self.by_member.items() if one.who not in identities}
+        self._to_store = {line: None for line in self._to_store if line.account.who not in identities}
+        self._to_record = {line: None for line in self._to_record if line.account.who not in identities}
 
     def handle_of(self, member: str) -> str:
         return handle_of(member)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any
@@ -53,7 +53,7 @@ class Rooms(dict[str, RoomRunner]):
         self.events = RoomEvents()
         self.make_connector: MakeConnector | None = None
         self.on_closed: Callable[[RoomRunner], None] = lambda runner: None  # it was closed; its room still exists
-        self.on_forgotten: list[Callable[[str], None]] = []  # an identity was deleted
+        self.on_forgotten: list[Callable[[Collection[str]], None]] = []  # identities were deleted
         self.identities_only_in: Callable[[str], AbstractAsyncContextManager[Sequence[str]]] = lambda room: nullcontext(
             ()
         )

@@ -352,6 +352,6 @@ def kings_powers() -> list[Power]:
 
 
 def powers_text() -> str:
-    """What those do whose names do not say it."""
+    """The effects of the powers whose names do not explain them."""
     plain = [p for p in kings_powers() if p.id not in PLAIN_POWERS and p.family != "terraform"]
     return "Powers: " + "; ".join(f"{p.id} {p.description.rstrip('.').lower()}" for p in plain) + "."
