@@ -8,6 +8,7 @@ from cohabit.errors import BadArgs
 from cohabit.house.house import House
 from cohabit.registry import WITHOUT_SEATS, known_worlds
 from cohabit.scenario import AgentSpec, Scenario
+from cohabit.testing import checker
 from cohabit.testing.checker import CHECKS, Report, check_here, check_world
 
 TALLY = (Path(__file__).parent / "tally.py").read_text()
@@ -45,7 +46,7 @@ def broken(folder: Path, *changes: tuple[str, str]) -> Report:
 @pytest.fixture
 def without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes are two thirds of the work of a check of a small world. A test about another check needs none."""
-    monkeypatch.delitem(CHECKS, "process")
+    monkeypatch.setattr(checker, "CHECKS", {name: check for name, check in CHECKS.items() if name != "process"})
 
 
 LONG = {"planet", "crafter_shared", "kingdoms"}
