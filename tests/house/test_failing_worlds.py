@@ -23,7 +23,7 @@ from cohabit.house.running.snapshots import QUICK_REPLAY_CPU_S
 from cohabit.testing.clock import FakeClock
 from cohabit.world import Eye
 
-from .making import ANN, GOD, WORLDS, Client, deeds, make_room, open_house, stored_room
+from .making import ANN, GOD, WORLDS, Client, a_moment, deeds, make_room, open_house, stored_room
 
 QUICK: dict[str, Any] = {"world_deadline_s": 0.5}
 
@@ -58,6 +58,30 @@ async def test_a_view_that_is_too_large_is_the_fault_of_the_world_and_the_room_s
         await who["bob"]("add", {"n": 1})
         assert (await who["ann"]("view")).text
         assert house.rooms["den"].failure is None
+
+
+async def test_a_view_that_fails_costs_its_subscribers_no_event_and_the_others_no_view(tmp_path: Path) -> None:
+    tally = (Path(__file__).parent.parent / "testing" / "tally.py").read_text()
+    old = 'text=f"sum {sum(self.sums.values())} {self.said}"'
+    assert old in tally
+    file = tmp_path / "tally.py"
+    too_long = "1_000_001 if self.moves == 1 and eye.seat == 'left' else self.moves"
+    file.write_text(tally.replace(old, f"text='x' * ({too_long})"))
+    async with open_house() as house:
+        who = await make_room(house, world=str(file))
+        ann, bob = await who["ann"].reader(), await who["bob"].reader()
+        await a_moment()
+        await who["ann"]("add", {"n": 1})
+        await who["hostess"]("say", {"text": "well done"})
+        await a_moment()
+        for reader in (ann, bob):
+            assert b"left adds 1" in reader.events[0]
+            assert b"well done" in reader.events[1]
+        assert not any(b"Step 1" in view for view in ann.views)
+        assert b"Step 1" in bob.views[-1]
+        await who["bob"]("add", {"n": 1})
+        await a_moment()
+        assert b"Step 2" in ann.views[-1]
 
 
 # -- exceptions of every kind -----------------------------------------------------------------------

@@ -318,13 +318,7 @@ class RoomRunner:
         lines = self.room.record.take_pending()
         due = lines and self.room.record.seq >= self._snapshots.next_seq
         self._snapshot = self._snapshots.take_if_due(size) if due else None
-        if not self.fanout.subscriptions:
-            return Frames(lines)
-        try:
-            return self.fanout.frames(lines)
-        except errors.CohabitError as failed:  # the world cannot be observed, but the entries stand
-            log.warning("room %s: no view: %s", self.id, failed.as_text())
-            return Frames(lines)
+        return self.fanout.frames(lines) if self.fanout.subscriptions else Frames(lines)
 
     def _commit(self, frames: Frames) -> None:
         batch, self._ran = self._ran, []

@@ -4,6 +4,7 @@ Subscriptions whose members have the same grant and the same eye form a group. A
 and encoded once. Only members who are told something else than the others get separate frames.
 """
 
+import logging
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from cohabit.room.room import Room
 from cohabit.room.seeing.visibility import FeedItem, feed, has_details
 from cohabit.room.state import Member
 
+log = logging.getLogger("cohabit")
 encode = msgspec.json.Encoder().encode
 """Encodes a frame for sending."""
 
@@ -232,7 +234,11 @@ class Fanout:
 
     def _views(self) -> Iterator[tuple[Sequence[Subscription], bytes]]:
         for viewers in self._viewers.values():
-            frame = self._view_frame(viewers.eye)
+            try:
+                frame = self._view_frame(viewers.eye)
+            except CohabitError as failed:  # the entries stand, and the other views are made
+                log.warning("room %s: no view: %s", self._room.id, failed.as_text())
+                continue
             if frame != viewers.last:
                 viewers.last = frame
                 yield viewers.subs, frame
