@@ -8,7 +8,7 @@ dir=$1
 new_enough='import sys; sys.exit(sys.version_info < (3, 11))'
 
 python=
-for candidate in ${PYTHON:-python3.13 python3.12 python3.11 python3 python}; do
+for candidate in ${PYTHON:-python3.13 python3.12 python3.11 python3.14 python3 python}; do
     # Asking for the version also passes over shims that exist but lead nowhere.
     if "$candidate" -c "$new_enough" >/dev/null 2>&1; then
         python=$candidate

@@ -55,6 +55,7 @@ def test_a_watcher_sees_everything_some_steps_later_and_may_look_at_what_is_publ
     act(house, "bob", "shout", text="two")
     expect(text).to_contain_text("red keeps [710041]")
     expect(text).not_to_contain_text("blue: one")
+    expect(choice(page).locator("option:checked")).to_have_text("Everything, 2 steps ago")
     board = page.frame_locator("iframe").locator("body")
     expect(board).to_contain_text("710041")
     choice(page).select_option("now")

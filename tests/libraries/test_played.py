@@ -1,11 +1,15 @@
 """Matches in games of every library: of built-in players, and of the embedded language model."""
 
+import sys
+
 import pytest
 
 from cohabit.lab.match import match
 
+NO_NETHACK = pytest.mark.skipif(sys.version_info >= (3, 14), reason="NLE has no wheels for Python 3.14")
 QUICK = (
-    "openspiel:kuhn_poker", "textarena:TicTacToe-v0", "gymnasium:MiniGrid-Empty-5x5-v0", "nethack:NetHackStaircase-v0",
+    "openspiel:kuhn_poker", "textarena:TicTacToe-v0", "gymnasium:MiniGrid-Empty-5x5-v0",
+    pytest.param("nethack:NetHackStaircase-v0", marks=NO_NETHACK),
 )  # fmt: skip
 STORY = "jericho:examples/stories/lighthouse.z5"
 SLOW = ("textworld:coin_collector", STORY, "pettingzoo:rps_v2")

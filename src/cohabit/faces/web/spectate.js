@@ -1,10 +1,17 @@
 // For members who only watch, in a room that is open to spectators: the choice between what is public now and everything,
 // some steps ago. Of that view the document of the world gets its values and its scene from here.
 
-import { h } from "./dom.js";
+import { h, setText } from "./dom.js";
 
 const POLL_MS = 1_500; // the house makes one view a second for all spectators
 const [NOW, DELAYED] = ["now", "delayed"];
+const LATER = "Everything, some steps ago";
+
+/** What the view shows; 0 steps: the game is over, null: nothing is shown yet. */
+function ago(steps) {
+  if (steps === null) return LATER;
+  return steps ? `Everything, ${steps} step${steps === 1 ? "" : "s"} ago` : "Everything, up to the end";
+}
 
 export class Spectate {
   #waiting = []; // for another view
@@ -13,8 +20,9 @@ export class Spectate {
   /** `call(command, args)` and `change(command, args)`: a call in this room. `onView()`: something else is to be seen. */
   constructor(call, change, onView) {
     Object.assign(this, { call, change, onView });
+    this.delayed = h("option", { value: DELAYED }, LATER);
     this.choice = h("select", { class: "small", "aria-label": "What you see", onchange: () => this.choose(this.choice.value) },
-      h("option", { value: NOW }, "Now, what everybody may see"), h("option", { value: DELAYED }, "Everything, some steps ago"));
+      h("option", { value: NOW }, "Now, what everybody may see"), this.delayed);
     this.note = h("p", { class: "muted", role: "status", hidden: true });
     this.element = h("div", { class: "spectate", hidden: true }, this.choice, this.note);
     this.polling = setInterval(() => this.fetch(), POLL_MS);
@@ -59,8 +67,11 @@ export class Spectate {
     if (!this.isOn || this.fetching || document.hidden) return;
     this.fetching = true;
     try {
-      const { id = "", text, view, scene = {} } = await this.call("delayed_view", { data: true, since: this.seen?.id ?? "" });
-      if (!this.isOn || (view && id === this.seen?.id)) return;
+      const { id = "", text, view, scene = {}, steps_ago = null } =
+        await this.call("delayed_view", { data: true, since: this.seen?.id ?? "" });
+      if (!this.isOn) return;
+      setText(this.delayed, ago(steps_ago));
+      if (view && id === this.seen?.id) return;
       if (view) this.seen = { id, view: { ...view, id }, scene };
       this.say(this.seen ? "" : text);
       if (!view) return;
