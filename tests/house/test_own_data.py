@@ -100,6 +100,30 @@ async def test_after_forget_me_nothing_is_found_in_the_data_folder_and_the_recor
     assert found_in(tmp_path, SECRET, "annabella", "Annabella Smith") == []
 
 
+async def test_a_head_noted_while_a_record_is_rewritten_is_not_that_of_the_old_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heads, clock = str(tmp_path / "heads"), FakeClock()
+    async with open_house(tmp_path / "data", clock=clock, heads_file=heads) as house:
+        members = await talked(house)
+        await members["hostess"]("archive")
+        file = house.rooms.heads
+        assert file is not None
+        noting_deletion = file.deleted
+
+        async def deleted(room: str) -> None:
+            await noting_deletion(room)
+            file.start()  # its timer, before the new record is stored
+
+        monkeypatch.setattr(file, "deleted", deleted)
+        done = await members["annabella"]("forget_me", {"confirm": "Annabella Smith"})
+        assert done.cleaned == ["den"]
+        await clock.advance(120_000)  # the house record
+        assert not house.broken
+    async with open_house(tmp_path / "data", clock=clock, heads_file=heads) as house:
+        assert not house.broken
+
+
 async def test_forget_me_needs_the_name_and_changes_nothing_without_it() -> None:
     async with open_house() as house:
         members = await talked(house)

@@ -196,6 +196,17 @@ async def test_heads_of_every_node_are_in_one_file_and_a_room_with_the_id_of_a_d
     assert {"den", "house"} <= set(read_heads(heads))
 
 
+async def test_the_heads_of_the_house_record_are_of_the_one_that_is_stored_and_not_of_those_of_other_nodes(
+    tmp_path: Path,
+) -> None:
+    heads = tmp_path / "heads"
+    async with nodes(2, heads_file=str(heads)) as made:
+        await made.front.create_room(scenario(), "den")
+        stored = {seq: digest.hex() for seq, _, digest in made.front.store.lines("house", -1)}
+    noted = read_heads(heads)["house"]
+    assert [(head.seq, head.digest) for head in noted] == [(head.seq, stored[head.seq]) for head in noted]
+
+
 async def test_rooms_that_two_nodes_create_at_the_same_time_get_different_ids() -> None:
     async with nodes(2) as made:
         creating = [made.houses[name].create_room(scenario()) for name in ("w1", "w2") for _ in range(2)]

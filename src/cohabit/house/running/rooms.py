@@ -81,8 +81,13 @@ class Rooms(dict[str, RoomRunner]):
         return self.house_record if room_id == HOUSE_RECORD else self.get(room_id)
 
     def heads_now(self) -> list[tuple[str, int, bytes]]:
-        """The last durable entry of each room."""
-        return [(runner.id, runner.history.seq, runner.history.digest) for runner in self.running()]
+        """The last durable entry of each room. Not of a house record that is not stored here, and not of a record that
+        may just be replaced by another one (``rewrite``): a head that is in no record would close the room."""
+        return [
+            (runner.id, runner.history.seq, runner.history.digest)
+            for runner in self.leased()
+            if not isinstance(runner.failure, Busy)
+        ]
 
     @property
     def left(self) -> int:
