@@ -214,6 +214,43 @@ async def test_a_frame_against_the_protocol_before_the_app_has_accepted_is_refus
     assert errors == []
 
 
+async def test_a_client_that_is_gone_before_it_is_accepted_is_no_error_of_the_app(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ended = asyncio.Event()
+    protocols: list[DirectProtocol] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            while not protocols[0].transport.is_closing():
+                await asyncio.sleep(0)
+            await send({"type": "websocket.accept"})
+        finally:
+            ended.set()
+
+    def protocol() -> DirectProtocol:
+        protocols.append(DirectProtocol(config, ServerState(), {}))
+        return protocols[0]
+
+    config = uvicorn.Config(app, log_config=None)
+    config.load()
+    server = await asyncio.get_running_loop().create_server(protocol, "127.0.0.1", 0)
+    async with server:
+        host, port = server.sockets[0].getsockname()
+        reader, writer = await asyncio.open_connection(host, port)
+        early = ClientProtocol(parse_uri(f"ws://{host}:{port}"))
+        early.send_request(early.connect())
+        writer.write(b"".join(early.data_to_send()))
+        while not protocols or not protocols[0].handshake_initiated:
+            await asyncio.sleep(0)
+        writer.write(text(call(1), mask=False))
+        await asyncio.wait_for(ended.wait(), 60)
+        await reader.read()
+        await a_moment()
+        writer.close()
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 async def test_after_a_goodbye_nothing_more_is_done(den: Served) -> None:
     async with wired(den) as me:
         await me.write(Frame(Opcode.CLOSE, Close(1000, "").serialize()).serialize(mask=True) + text(call(1)))

@@ -19,7 +19,7 @@ from websockets.frames import Opcode
 from websockets.uri import parse_uri
 
 from cohabit.faces.addresses import plain_address
-from cohabit.faces.connections import RESERVED_FILES, Connections, ServerConfig, proxies
+from cohabit.faces.connections import RESERVED_FILES, Connections, HttpProtocol, ServerConfig, proxies
 from cohabit.faces.direct import EXTENSION, FRAMES_PER_TURN, DirectProtocol
 from cohabit.faces.ws import Connection
 from cohabit.house.overload import LOG_EVERY_MS, OverloadLog
@@ -198,6 +198,32 @@ async def test_requests_that_do_not_wait_for_answers_are_limited() -> None:
         await raw.until_the_end()
         assert den.house.overload.counts["pipelined"] == 1
         assert await is_served(den)
+
+
+@pytest.mark.parametrize("more", [0, 1, 7])
+async def test_a_request_whose_client_hangs_up_is_told_so_although_others_wait_for_it(more: int) -> None:
+    clock, told, began = FakeClock(), asyncio.Event(), asyncio.Event()
+
+    async def stream(scope: Any, receive: Any, send: Any) -> None:
+        assert (await receive())["type"] == "http.request"
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        began.set()
+        assert (await receive())["type"] == "http.disconnect"
+        told.set()
+
+    table = Connections(Settings(), clock, OverloadLog(clock))
+    config = ServerConfig(stream, table, interface="asgi3", log_config=None)
+    config.load()
+    server = await asyncio.get_running_loop().create_server(
+        lambda: HttpProtocol(config, ServerState(), {}), "127.0.0.1", 0
+    )
+    async with server:
+        _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.write((GET + b"\r\n") * (1 + more))
+        await asyncio.wait_for(began.wait(), 60)
+        writer.transport.abort()
+        await asyncio.wait_for(told.wait(), 10)
+    table.close()
 
 
 # -- connections ------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ uvicorn limits none of that. All limits are settings, and every refusal is count
 from asyncio import Transport
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any
 
 import httptools
 import uvicorn
@@ -164,6 +164,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._from_proxy = False
         self._head = 0  # bytes of the current request that are not part of its body
         self._refusal: tuple[CohabitError, HTTPStatus] | None = None
+        self._running: RequestResponseCycle | None = None  # ``cycle`` is the newest request, which may wait for it
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it too
         super().connection_made(transport)
@@ -178,7 +179,19 @@ class HttpProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._table.remove(self.transport)
+        self._tell_gone()
         super().connection_lost(exc)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _tell_gone(self) -> None:
+        """Tell the request that is being answered that its client is gone. uvicorn tells the newest one only: a stream
+        after which the client had sent another request would stay open for ever."""
+        if self._answering is not None:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
 
     def _expect_request(self) -> None:
         if self._connection is not None and self._connection.request_due is None:
@@ -270,8 +283,7 @@ class HttpProtocol(HttpToolsProtocol):
     @property
     def _answering(self) -> RequestResponseCycle | None:
         """The request whose response is not complete, if there is one."""
-        cycle = cast("RequestResponseCycle | None", self.cycle)  # None before the first request
-        return None if cycle is None or cycle.response_complete else cycle
+        return None if self._running is None or self._running.response_complete else self._running
 
     # -- refusing ---------------------------------------------------------------------------------
     @property
@@ -293,6 +305,7 @@ class HttpProtocol(HttpToolsProtocol):
         """``response``: another one than that of the error."""
         self.url, self.headers = b"", []  # not kept until the connection is closed and collected
         if self._answering is not None:  # the client would take this for a part of the answer to an earlier request
+            self._tell_gone()  # it may be about to write, before the connection is lost
             self.transport.abort()
             return
         response = response or error_response(error)

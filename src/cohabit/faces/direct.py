@@ -14,6 +14,7 @@ from collections.abc import Callable
 from struct import Struct
 from typing import Any
 
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import apply_mask  # type: ignore[attr-defined]  # C implementation if available
 from websockets.http11 import Request
@@ -294,6 +295,8 @@ class DirectProtocol(WebSocketsSansIOProtocol):
             self.transport.write(held)
 
     async def send(self, message: Any) -> None:
+        if not self.handshake_complete and self.transport.is_closing():
+            raise ClientDisconnected  # before it was accepted; uvicorn takes that for an error of the app
         self.write_held()
         await super().send(message)
 
