@@ -23,6 +23,7 @@ from cohabit.house.store.postgres import PostgresStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.house.store.tables import TABLES
 from cohabit.model.record import Entry
+from cohabit.model.refusals import Refusal
 from cohabit.room.record import Record
 from cohabit.testing.clock import FakeClock
 
@@ -145,6 +146,36 @@ def test_a_house_that_is_running_is_not_moved(
     with psycopg.connect(url) as db:
         db.execute("insert into houses values ('h', 'elsewhere', now() + interval '1 hour', 1)")
     assert "is running" in refused(capsys, "--store", url, "--to", str(tmp_path / "new"))
+
+
+@pytest.mark.parametrize("is_reading", [True, False])
+def test_a_house_is_moved_whole_or_not_at_all_while_another_process_reads_it(
+    is_reading: bool, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        "cohabit.house.store.sqlite_opening.sqlite3.connect",
+        lambda *given, **named: connect(*given, **{**named, "timeout": 0}),  # nobody waits for the reader
+    )
+    target, moved = tmp_path / "new", folder / "cohabit.db.moved"
+    with closing(connect(folder / "cohabit.db")) as reader:
+        reading = reader.execute("select * from entries")
+        reading.fetchone()
+        if not is_reading:
+            reading.close()
+        with closing(SQLiteStore(folder)) as store:
+            store.commit([Write("den", [], refusals=[Refusal(9, "newest", "act", "BUSY", "no", 1, 9)])])
+        if is_reading:
+            assert "is being read" in refused(capsys, "--data", str(folder), "--to", str(target))
+            assert not target.exists()
+            assert not moved.exists()
+            reading.close()
+        assert main(["move", "--data", str(folder), "--to", str(target)]) == 0
+        assert not [path for path in folder.iterdir() if path.name.startswith("cohabit.db") and path != moved]
+    newest = "select count(*) from refusals where id = 9"
+    for database in (moved, target / "cohabit.db"):
+        with closing(connect(database)) as db:
+            assert db.execute(newest).fetchone() == (1,)
 
 
 @pytest.mark.parametrize(

@@ -342,9 +342,22 @@ class SQLiteStore:
     # -- moving everything ------------------------------------------------------------------------
     @contextmanager
     def taking(self) -> Iterator[Rows]:
+        # SQLite does that at the end, but not while another process reads: then the newest part stays in the log, which
+        # the moved file no longer has, and the next database in this folder would find.
+        try:
+            busy = self._db.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
+        except sqlite3.Error as wrong:
+            raise _failure(f"{self.path} cannot be moved", wrong) from wrong
+        if busy:
+            raise StorageFailed(
+                f"{self.path} is being read by another process, such as `cohabit verify`; wait until it has ended. "
+                "Nothing was moved"
+            )
         yield partial(_all_rows, self._reader)
         self.close()
         self.path.replace(_unused(self.path.with_name(MOVED_NAME)))
+        for kept_by_reader in ("-wal", "-shm"):
+            self.path.with_name(DATABASE_NAME + kept_by_reader).unlink(missing_ok=True)
         sync_folder(self.folder)
 
     @contextmanager
