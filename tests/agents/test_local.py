@@ -19,7 +19,7 @@ from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Turn, adapted
 from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.llm import local
-from cohabit.agents.llm.backend import ChatMessage, Request
+from cohabit.agents.llm.backend import BackendError, ChatMessage, Request
 from cohabit.agents.llm.local import LocalBackend, _processes, grammar
 from cohabit.agents.player import Player
 from cohabit.agents.runner import ClientCalls, PlayLoop
@@ -134,6 +134,17 @@ def test_missing_weights_are_reported_when_the_agent_is_made(monkeypatch: pytest
         make_agent("local", "test")
 
 
+async def test_a_library_that_the_system_lacks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "xllamacpp.py").write_text('raise ImportError("libgomp.so.1: cannot open shared object file")')
+    weights = tmp_path / "small.gguf"
+    weights.touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    backend = LocalBackend(parse_brain(f"local:{weights}"))
+    question = Request((ChatMessage("user", "Hello"),), 8, None, [])
+    with pytest.raises(BackendError, match=r"cannot be loaded: ImportError: libgomp\.so\.1: .*`cohabit doctor`"):
+        await asyncio.wait_for(backend.complete(question), SOON_S)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_the_process_of_the_model_listens_on_no_port_and_on_no_socket_that_can_be_found() -> None:
     await LocalBackend(parse_brain("local")).complete(Request([ChatMessage("user", "Say yes.")], max_tokens=2))
@@ -174,7 +185,7 @@ HANGS = """
 import asyncio, os, signal
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.llm import local
-from cohabit.agents.llm.backend import ChatMessage, Request
+from cohabit.agents.llm.backend import BackendError, ChatMessage, Request
 
 async def main():
     backend = local.LocalBackend(parse_brain("local"))

@@ -71,6 +71,17 @@ async def test_the_rooms_of_the_database_are_those_that_people_opened(
     assert (code, found["database"]["text"]) == (0, "SQLite, 1 room")
 
 
+def test_an_embedded_model_that_cannot_be_loaded_is_a_problem_with_a_way_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "xllamacpp.py").write_text('raise ImportError("libgomp.so.1: cannot open shared object file")')
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    code = main(["doctor", "--json", "--data", str(tmp_path / "new"), "--port", str(free_port())])
+    (model,) = (each for each in json.loads(capsys.readouterr().out)["Models"] if each["name"] == "local")
+    assert (code, model["help"]) == (1, "apt-get install libgomp1")
+    assert "libgomp.so.1: cannot open shared object file" in model["text"]
+
+
 def test_a_clock_before_the_release_is_a_problem() -> None:
     assert (_clock(1_000_000_000).state, _clock(1_900_000_000).state) == ("problem", "ok")
 

