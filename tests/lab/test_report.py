@@ -31,7 +31,7 @@ from cohabit.lab.results import HEADINGS, Results
 from cohabit.lab.run import run
 from cohabit.lab.scoring import scores
 from cohabit.lab.summaries import summaries
-from cohabit.lab.tables import COLUMNS, csv_line, write_tables
+from cohabit.lab.tables import COLUMNS, TABLES, csv_line, write_tables
 from cohabit.world import Standing
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS
 
@@ -312,6 +312,17 @@ def test_a_game_counts_once_for_a_player_with_several_seats() -> None:
     a, b = found.players
     assert (a.games, a.won, a.compared, a.points) == (2, 1, 2, Fraction(1, 2))
     assert (b.games, b.won, b.compared, b.points) == (2, 1, 2, 1)
+
+
+def test_a_player_that_has_all_of_the_best_seats_has_won_and_not_drawn_with_itself() -> None:
+    games = [game(["a", "b", "a", "b"], [5, 2, 5, 2], 0), game(["b", "a", "b", "a"], [4, 4, 4, 4], 1)]
+    (found,) = analyse(games)
+    a, b = found.players
+    assert (a.won, a.drawn, a.points) == (1, 1, Fraction(3, 4))
+    assert (b.won, b.drawn, b.points) == (0, 1, Fraction(1, 4))
+    rows = list(TABLES["seats-of-games"](Results(parse_design(json.dumps(DESIGN), load=False), games)))
+    assert [row["won"] for row in rows] == [True, False, True, False, *[False] * 4]
+    assert [row["drawn"] for row in rows] == [*[False] * 4, *[True] * 4]
 
 
 def test_a_game_that_was_stopped_before_it_had_a_result_is_no_draw() -> None:

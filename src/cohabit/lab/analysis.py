@@ -21,7 +21,7 @@ from cohabit.agents.decision import Tally
 from cohabit.lab.estimates import Estimate, estimate, paired_difference, share_interval
 from cohabit.lab.folder import TimingLine
 from cohabit.lab.game import GameResult
-from cohabit.lab.scoring import add_tally, is_between_players, scores, undecided, winners
+from cohabit.lab.scoring import add_tally, is_between_players, is_won, scores, undecided, winners
 
 Seed = str
 BySeed = dict[Seed, Fraction]
@@ -191,7 +191,7 @@ def player_results(
             player.games += 1
             player.stopped += game.ended == "limit"
             if is_between_players(game) and game.spec.id not in without_result:
-                _count(player, winners(game), seats)
+                _count(player, game, seats)
             for seat in seats:
                 if has_score:
                     by_seed.setdefault(name, {}).setdefault(game.spec.seed, []).append(Fraction(results[seat]))
@@ -210,12 +210,13 @@ def _seats_of(game: GameResult) -> dict[str, list[int]]:
     return found
 
 
-def _count(player: PlayerInCondition, best: Sequence[int], seats: Sequence[int]) -> None:
+def _count(player: PlayerInCondition, game: GameResult, seats: Sequence[int]) -> None:
     """Count a game once, also if the player had several seats in it."""
-    mine = sum(seat in best for seat in seats)
+    best = winners(game)
+    mine, won = sum(seat in best for seat in seats), is_won(game, best)
     player.compared += 1
-    player.won += bool(mine) and len(best) == 1
-    player.drawn += bool(mine) and len(best) > 1
+    player.won += bool(mine) and won
+    player.drawn += bool(mine) and not won
     player.points += Fraction(mine, len(best) * len(seats))
 
 

@@ -25,7 +25,7 @@ from cohabit.lab.game import GameResult
 from cohabit.lab.page import Cell, alarm, details, figure, html_page, note, table
 from cohabit.lab.ratings import can_rate, rate
 from cohabit.lab.results import Results, dollars_text, seconds_text
-from cohabit.lab.scoring import add_tally, scores, winners
+from cohabit.lab.scoring import add_tally, is_won, scores, winners
 from cohabit.lab.summaries import summaries, with_summary
 from cohabit.lab.tables import FORMATS, TABLES, can_write_parquet, write_tables
 from cohabit.model.observation import one_line
@@ -452,8 +452,9 @@ def _games(results: Results, folder: Path | None) -> str:
 
 def _game_row(game: GameResult, beside: set[str]) -> str:
     best = winners(game)
+    bold = best if is_won(game, best) else []
     players = " · ".join(
-        f"{'<b>' if best == [i] else ''}{escape(seat)}: {escape(name)} {_number(score)}{'</b>' if best == [i] else ''}"
+        f"{'<b>' if i in bold else ''}{escape(seat)}: {escape(name)} {_number(score)}{'</b>' if i in bold else ''}"
         for i, (seat, name, score) in enumerate(zip(game.seats, game.spec.named, scores(game), strict=True))
     )
     failures = sum(tally.failures for tally in game.tallies)

@@ -31,6 +31,11 @@ def winners(game: GameResult) -> list[int]:
     return [seat for seat, score in enumerate(found) if score == max(found)]
 
 
+def is_won(game: GameResult, best: Sequence[int]) -> bool:
+    """True if one player has the best score, and no draw: also if it has several of the best seats, as a team has."""
+    return len(best) == 1 or (is_between_players(game) and len({game.spec.named[seat] for seat in best}) == 1)
+
+
 def is_between_players(game: GameResult) -> bool:
     """True if different players met. A game of a player against itself says nothing about who is better."""
     return len(set(game.spec.named)) > 1

@@ -16,7 +16,7 @@ from cohabit.lab.estimates import Estimate
 from cohabit.lab.files import atomic_file
 from cohabit.lab.ratings import can_rate, rate
 from cohabit.lab.results import Results
-from cohabit.lab.scoring import scores, winners
+from cohabit.lab.scoring import is_won, scores, winners
 from cohabit.lab.summaries import summaries
 from cohabit.model.table_files import read_table
 
@@ -83,6 +83,7 @@ def _game_rows(results: Results) -> Iterator[Row]:
     without = {game for found in analyse(results.games) for game in found.undecided}
     for game in results.games:
         best, points, decided = winners(game), scores(game), game.spec.id not in without
+        won = is_won(game, best)
         for seat, player in enumerate(game.spec.named):
             yield {
                 "game": game.spec.id,
@@ -90,8 +91,8 @@ def _game_rows(results: Results) -> Iterator[Row]:
                 "seat": game.seats[seat],
                 "player": player,
                 "score": points[seat],
-                "won": decided and best == [seat],
-                "drawn": decided and len(best) > 1 and seat in best,
+                "won": decided and won and seat in best,
+                "drawn": decided and not won and seat in best,
                 "decided": decided,
                 "ended": game.ended,
                 "ticks": game.ticks,
