@@ -39,6 +39,19 @@ def test_every_line_up_is_played_in_every_condition_on_every_seed_and_in_every_o
     assert specs[1].players == ["random", "nim-master"]
 
 
+def test_a_level_and_its_negative_are_two_conditions() -> None:
+    factors = {"trade": {"-1": {"a": 9}, "1": {"a": 12}}, "stones": [-0.5, 0.5]}
+    ids = [spec.id for spec in parse_design(json.dumps({**SMALL, "factors": factors}), load=False).specs()]
+    assert len(set(ids)) == len(ids)
+    assert "trade-1.stones-0-5" in ids[-1]  # positive levels keep their plain names
+
+
+def test_conditions_whose_files_would_have_the_same_name_are_both_named() -> None:
+    lineups = {"Mixed": ["master", "random"], "mixed": ["random", "master"]}
+    with pytest.raises(BadArgs, match=r"\(nim, Mixed, .*\) and \(nim, mixed, .*\)\. Rename one of them"):
+        small(lineups=lineups)
+
+
 def test_factors_are_crossed_and_a_level_can_set_several_keys() -> None:
     design = small(
         worlds={

@@ -240,9 +240,11 @@ def game_id(condition: str, seed: int, number: int) -> str:
 
 @lru_cache(1024)
 def _slug(text: str) -> str:
-    """Letters, digits and dashes. A text that loses more than its case and spaces gets a few digits of its hash."""
+    """Letters, digits and dashes. A text that loses more than its case and spaces, such as a minus sign, gets a few
+    digits of its hash."""
     kept = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40]
-    if kept == re.sub(r"[ _.:/-]+", "-", text.lower()).strip("-"):
+    is_negative = re.search(r"(^|[^a-z0-9])-\.?\d", text.lower())
+    if kept == re.sub(r"[ _.:/-]+", "-", text.lower()).strip("-") and not is_negative:
         return kept
     return f"{kept or 'x'}-{sha256(text.encode()).hexdigest()[:6]}"
 
@@ -284,10 +286,14 @@ def checked(design: Design, *, load: bool = True) -> Design:
     specs = design.specs()
     if not 0 < len(specs) <= MAX_GAMES:
         raise BadArgs(f"seeds: the design has {len(specs):,} games; it may have 1 to {MAX_GAMES:,}")
-    ids = [spec.id for spec in specs]
-    if len(set(ids)) < len(ids):
-        twice = next(spec for i, spec in enumerate(specs) if spec.id in ids[:i])
-        raise BadArgs(f"two conditions have the same levels: {twice.setting}, {twice.lineup}, {twice.factors}")
+    known: dict[str, GameSpec] = {}
+    for spec in specs:
+        if (other := known.setdefault(spec.id, spec)) is not spec:
+            two = " and ".join(f"({one.setting}, {one.lineup}, {one.factors})" for one in (other, spec))
+            raise BadArgs(
+                f"two conditions would have the same file names: {two}. Rename one of them: case, spaces and "
+                "the signs . : / _ - make no difference"
+            )
     if load:
         _check_loads(design, specs)
     return design
