@@ -22,6 +22,7 @@ from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
 from cohabit.registry import make_agent, make_world
 from cohabit.room.room import Room
+from cohabit.world import Standing
 from cohabit.worlds import nim
 
 PLAYERS = {
@@ -102,6 +103,63 @@ class Thrifty:
     def decide(self, seen):
         return Action("take", {{"n": 1}}, seen.recent_events[0].text)
 """
+
+
+SCORED = """
+from cohabit import Eye, Observation, Outcome, Seat, Standing, World, WorldSpec, action
+class Scored(World):
+    \"\"\"Each player makes one step.\"\"\"
+    spec = WorldSpec(name="scored", seats=(1, 4), pace="turns")
+    def reset(self, seed, seats):
+        self.left = [seat.id for seat in seats]
+    def to_move(self):
+        return self.left[:1]
+    def observe(self, eye: Eye) -> Observation:
+        return Observation(step=0)
+    def standings(self):
+        return [Standing("1", "1", {score})]
+    @action()
+    def step(self, by: Seat) -> Outcome:
+        \"\"\"Make a step.\"\"\"
+        self.left.pop(0)
+        return Outcome("You made it.", reward={reward})
+"""
+STEPS = """
+from cohabit import Action
+class Steps:
+    quick = True
+    def decide(self, seen):
+        return Action("step")
+"""
+
+
+def scored(folder: Path, score: str = "1", reward: str = "1.0") -> GameSpec:
+    (folder / "scored.py").write_text(SCORED.format(score=score, reward=reward))
+    (folder / "steps.py").write_text(STEPS)
+    return GameSpec("g", str(folder / "scored.py"), [f"{folder / 'steps.py'}:Steps"])
+
+
+@pytest.mark.parametrize("score", ["float('inf')", "-float('inf')", "float('nan')", "True", "'3'", "None", "10**400"])
+def test_a_score_that_could_not_be_read_again_is_a_bug_of_the_world_and_never_written(
+    score: str, tmp_path: Path
+) -> None:
+    with pytest.raises(GameCrash, match=r"standings\(\) gives values that no file can hold .* it gives \[Standing"):
+        played(scored(tmp_path, score))
+
+
+def test_a_result_is_as_it_is_read_again(tmp_path: Path) -> None:
+    result, _ = played(scored(tmp_path, "2, data={'cells': (1, 2), 'far': float('inf')}"))
+    assert result.standings == [Standing("1", "1", 2, data={"cells": [1, 2], "far": None})]
+
+
+def test_a_reward_of_numpy_is_a_number_and_no_reward_is_a_bug_of_the_world(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    result, _ = played(scored(tmp_path, reward="__import__('numpy').float32(0.5)"))
+    assert [type(reward) for reward in result.rewards] == [float]
+    assert result.rewards == [0.5]
+    (tmp_path / "other").mkdir()
+    with pytest.raises(GameCrash):
+        played(scored(tmp_path / "other", reward="None"))
 
 
 @pytest.mark.parametrize("name", ["leave", "stand_up", "rematch", "send_message", "heap"])

@@ -91,6 +91,6 @@ def _came_of(room: BaseRoom, seat: SeatId, choice: Choice, totals: Mapping[SeatI
     if not isfinite(outcome.reward):
         raise ValueError(f"a reward must be a finite number, not {outcome.reward!r}")
     # The room reports rewards after the round, so what was reported last is the total before it.
-    reward = totals[seat] - room.state.returns.get(seat, 0.0) if seat in totals else outcome.reward
+    reward = totals[seat] - room.state.returns.get(seat, 0.0) if seat in totals else float(outcome.reward)
     achieved = list(outcome.achievements)
     return Done(choice.member, LastAction(choice.action, outcome.success, outcome.message, reward, achieved))

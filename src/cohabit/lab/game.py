@@ -344,7 +344,7 @@ class Game:
             seats=[member.seat or "" for member in self.members],
             rewards=[player.reward for player in self.players],
             returns=dict(room.state.returns),
-            standings=list(room.world.standings()),
+            standings=_as_read_again(room, list(room.world.standings())),
             tallies=[player.tally for player in self.players],
             entries=room.record.seq + 1,
             head=room.record.digest.hex(),
@@ -353,6 +353,20 @@ class Game:
     def lines(self) -> list[Line]:
         """The whole record, from which ``Room.replay`` restores the same room."""
         return self.room.record.tail
+
+
+def _as_read_again(room: Room, standings: list[Standing]) -> list[Standing]:
+    """The scoreboard as it will be read from the file of a run. One that cannot be read would cost the whole run."""
+    try:
+        found = msgspec.json.decode(msgspec.json.encode(standings), type=list[Standing])
+        for one in found:
+            float(one.score)  # not so if it has hundreds of digits
+        return found
+    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as wrong:
+        raise GameCrash(
+            f"the world {room.state.world!r} has a bug: standings() gives values that no file can hold ({wrong}). A "
+            f"score is a finite int or float, and `data` has JSON values; it gives {standings!r:.300}"
+        ) from None
 
 
 def _fallback(room: Room, member: Member) -> Action | None:

@@ -339,8 +339,10 @@ class Room(BaseRoom):
             raise
         if not isinstance(outcome, Outcome):
             outcome = Outcome("" if outcome is None else str(outcome))
-        if outcome.reward and not isfinite(outcome.reward):
+        if not isfinite(outcome.reward):
             raise ValueError(f"a reward must be a finite number, not {outcome.reward!r}")
+        if type(outcome.reward) not in (float, int):  # a number of NumPy, which no answer can hold
+            outcome = msgspec.structs.replace(outcome, reward=float(outcome.reward))
         if outcome.told:
             told.extend(outcome.told)
         if outcome.public:

@@ -253,7 +253,12 @@ class Play:
             self.problem("to_move", f"to_move() names {unknown[0]!r}, but the seats are {', '.join(there) or 'none'}")
         if len(movers) != len(dict.fromkeys(movers)):
             self.problem("to_move", f"to_move() names a seat twice: {', '.join(movers)}")
-        scored = [s.seat for s in self.room.world.standings()]
+        standings = self.room.world.standings()
+        for each in standings:
+            if type(each.score) not in (int, float) or not math.isfinite(each.score):
+                said = f"standings() gives {each.seat} the score {each.score!r}; scores must be finite numbers"
+                self.problem("to_move", said)
+        scored = [s.seat for s in standings]
         strange = [s for s in scored if s not in self.room.state.seats_ever and s not in there]
         if strange or len(scored) != len(dict.fromkeys(scored)):
             self.problem("to_move", f"standings() names {', '.join(scored)}; the seats are {', '.join(there)}")

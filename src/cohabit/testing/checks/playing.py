@@ -31,7 +31,7 @@ def check_play(trial: Trial) -> str:
 
 
 def check_to_move(trial: Trial) -> str:
-    """to_move and standings only name existing seats."""
+    """to_move and standings only name existing seats, and scores are finite numbers."""
     trial.first_problem("to_move")
     return "only existing seats"
 
