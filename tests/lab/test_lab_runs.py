@@ -19,18 +19,19 @@ from cohabit.agents.brains.human import HELP
 from cohabit.agents.brains.scripted import Random
 from cohabit.agents.contract import adapted
 from cohabit.agents.decision import Tally
-from cohabit.errors import Conflict, RecordCorrupt
+from cohabit.errors import Conflict, GameCrash, RecordCorrupt
 from cohabit.lab import fingerprint
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.folder import DECISIONS, GAMES, SPENDING, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
 from cohabit.lab.game import GameResult
-from cohabit.lab.match import match_design
+from cohabit.lab.match import match, match_design
 from cohabit.lab.progress import DecisionCount, ProgressLines, progress_bar
 from cohabit.lab.results import Results, seconds_text
 from cohabit.lab.run import run
 from cohabit.lab.scoring import winners
 from cohabit.model.action import Action
 from cohabit.model.observation import Goal, Observation
+from cohabit.worlds import nim
 
 SMALL: dict[str, Any] = {
     "name": "small",
@@ -663,6 +664,16 @@ def test_decisions_of_games_in_other_processes_are_counted() -> None:
     count = DecisionCount()
     games = run(match_design("tictactoe", ["random", "random"], games=40), None, 2, count=count).games
     assert count.total() == sum(game.decisions for game in games)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_crash_of_a_world_says_in_which_game_and_what_was_raised_where(workers: int, tmp_path: Path) -> None:
+    file, text = tmp_path / "heap.py", Path(nim.__file__).read_text()
+    file.write_text(text.replace("self.stones -= n\n", "self.stones -= {0: n}[self.moves]\n"))
+    line = 1 + file.read_text().splitlines().index("        self.stones -= {0: n}[self.moves]")
+    said = rf"game heap\.\S+\.s5\.0 with seed 5: the world 'nim' failed .*: KeyError: 1 \(heap\.py:{line}\)\. `cohabit check"
+    with pytest.raises(GameCrash, match=said):
+        match(str(file), "random", "random", games=4, seed=5, workers=workers, progress=False)
 
 
 @pytest.mark.parametrize(

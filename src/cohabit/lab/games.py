@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 from msgspec import Struct
@@ -20,7 +21,9 @@ from cohabit.agents.contract import Agent, AnswerCache, Direct, PlayerLeft, Sett
 from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.isolated import open_agent
 from cohabit.agents.process import end_idle_processes
+from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending, SpendingLog, Totals
+from cohabit.errors import GameCrash
 from cohabit.lab import folder as stored
 from cohabit.lab.answers import AnswerFile, AnswerLog, Answers, CapReached, OtherQuestion, logged
 from cohabit.lab.design import Design, located
@@ -168,6 +171,8 @@ class Games:
         self._count.begin(game)
         try:
             result = await game.play()
+        except GameCrash as crash:
+            raise _explained(crash, spec) from crash
         finally:
             self._count.end(game)
             log.close()
@@ -182,6 +187,19 @@ class Games:
 
     def _agent(self, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
         return logged(open_agent(self._context.opened(spec.players[seat]), purpose, self._setting), seat, log)
+
+
+def _explained(crash: GameCrash, spec: GameSpec) -> GameCrash:
+    """The crash of a world, with the game and with the exception. Members of a room may not see that, but who plays
+    games with a world can mend it."""
+    bug, raised = crash.__cause__, ""
+    if bug is not None:
+        places = [f" ({Path(at.filename).name}:{at.lineno})" for at in extract_tb(bug.__traceback__)]
+        raised = f": {type(bug).__name__}: {in_public(bug)}{''.join(places[-1:])}"
+    told = (
+        f"game {spec.id} with seed {spec.seed}: {crash.message}{raised}. `cohabit check {spec.world}` tests the world"
+    )
+    return GameCrash(told, **crash.details)
 
 
 # -- around the games --------------------------------------------------------------------------------
