@@ -19,13 +19,14 @@ from tests.examples import examples
 from cohabit.agents.decision import Tally
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.faces.cli import main
-from cohabit.lab import tables
+from cohabit.lab import plots, tables
 from cohabit.lab.analysis import _is_measure, analyse, between_conditions
 from cohabit.lab.curves import Curves, curves
 from cohabit.lab.design import parse_design
 from cohabit.lab.estimates import share_interval
 from cohabit.lab.folder import read_games, record_path
 from cohabit.lab.game import GameResult, GameSpec
+from cohabit.lab.ratings import PlayerRating
 from cohabit.lab.report import page, problems_of, write_report
 from cohabit.lab.results import HEADINGS, Results
 from cohabit.lab.run import run
@@ -153,6 +154,19 @@ def test_plots_take_the_colours_of_the_page(folder: Path) -> None:
     assert "prefers-color-scheme: dark" in text
     assert "currentColor" in text
     assert "#010203" not in text
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_long_name_leaves_space_for_the_plot_and_one_in_any_script_needs_no_font_here() -> None:
+    names = [f"openai:{'accounts/' * 20}llama?temperature={n}" for n in (0, 1)]
+    players = [*names, "日本語"]
+    rated = [PlayerRating(name, 25.0, 8.0, 1) for name in players]
+    drawn = plots.rating_plot("r", rated, plots.colours_of(players))
+    assert f"{names[0][:20]}…{names[0][-20:]}<" in drawn
+    assert "日本語" in drawn
+    space = re.search(r'<clipPath.*?<rect x="[^"]*" y="[^"]*" width="([^"]*)"', drawn, re.DOTALL)
+    assert space is not None
+    assert float(space[1]) > 200
 
 
 @pytest.mark.usefixtures("without_plots")

@@ -5,6 +5,7 @@ Matplotlib is an optional dependency; without it there are no plots.
 
 import io
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -18,6 +19,8 @@ PALETTE = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#9
 """Colours that can be told apart on a light and a dark ground, also by colour-blind readers."""
 INK = "#010203"
 """Stands for the colour of the page's text."""
+MAX_LABEL = 40
+"""The number of characters of a player's name that a plot shows."""
 OUTCOME_COLOURS = {
     "chosen": "#228833", "passed": "#66ccee", "corrected": "#ccbb44", "unreadable": "#ee8866", "refused": "#ee6677",
     "timeout": "#aa3377", "failed": "#cc3311", "late": "#999999",
@@ -46,7 +49,8 @@ def svg(name: str, draw: Callable[[Any], None], width: float, height: float, **g
         "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
         "axes.facecolor": "none", "figure.facecolor": "none", "legend.frameon": False, "axes.axisbelow": True,
     }  # fmt: skip
-    with matplotlib.rc_context(style):
+    with matplotlib.rc_context(style), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser draws the texts, with fonts of its own
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasSVG(figure)
         draw(figure.subplots(**grid))
@@ -59,7 +63,10 @@ def svg(name: str, draw: Callable[[Any], None], width: float, height: float, **g
 
 
 def label_text(text: str) -> str:
-    """Titles are texts of others, and Matplotlib treats a dollar sign as the start of a formula."""
+    """Titles are texts of others, and Matplotlib treats a dollar sign as the start of a formula. Of a long one the
+    middle is left out, or there would be no space for the plot."""
+    if len(text) > MAX_LABEL:
+        text = f"{text[: MAX_LABEL // 2]}…{text[-MAX_LABEL // 2 :]}"
     return text.replace("$", r"\$")
 
 
