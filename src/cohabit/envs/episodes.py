@@ -354,6 +354,8 @@ def only_learners(spec: WorldSpec, seats: int | None = None) -> list[str | None]
 
 def _seat_count(spec: WorldSpec, count: int) -> int:
     fewest, most = spec.seat_range
+    if most == 0:
+        raise BadArgs(f"{spec.name} has no seats, so nobody can learn there; choose a world with seats")
     if not max(1, fewest) <= count <= most:
         allowed = str(most) if fewest == most else f"{max(1, fewest)} to {most}"
         raise BadArgs(f"{spec.name} has {allowed} seats, not {count}")
