@@ -1,6 +1,7 @@
 """Designs: which games are planned, and what is refused."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,28 @@ def test_every_line_up_is_played_in_every_condition_on_every_seed_and_in_every_o
         "nim.stones-9.master-vs-random.s8.0",
     ]
     assert specs[1].players == ["random", "nim-master"]
+
+
+@pytest.mark.parametrize(
+    ("factors", "message"),
+    [
+        ({"max_decisions": ["a", 5]}, "factors.max_decisions: max_decisions must be a whole number"),
+        ({"max_decisions": [-5, 5]}, "factors.max_decisions: max_decisions: must be from 1 to"),
+        ({"pace": {"still": {"step_ticks": 0}}}, "factors.pace: step_ticks: must be from 1 to"),
+        ({"max_ticks": [None, 5]}, "factors.max_ticks: max_ticks must not be null"),
+        ({"seconds": [0]}, "factors.seconds: seconds: must be above 0"),
+        ({"fog": {"thick": {"partial_intel": "yes"}}}, "factors.fog: partial_intel must be true or false"),
+    ],
+)
+def test_a_level_of_a_limit_is_checked_like_the_limit_of_a_design(factors: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadArgs, match=re.escape(message)):
+        small(factors=factors)
+    with pytest.raises(BadArgs, match=re.escape(f"worlds.nim.{message}")):
+        small(worlds={"nim": {"factors": factors}})
+
+
+def test_a_factor_can_be_a_time_limit_and_none() -> None:
+    assert {spec.seconds for spec in small(factors={"seconds": [None, 2.5]}).specs()} == {None, 2.5}
 
 
 def test_a_level_and_its_negative_are_two_conditions() -> None:

@@ -336,6 +336,21 @@ def _check_factors(where: str, factors: Mapping[str, list[Any] | dict[str, Level
             raise BadArgs(f"{where}.{name}: there must be at least one level")
         if isinstance(levels, list) and any(level in levels[:i] for i, level in enumerate(levels)):
             raise BadArgs(f"{where}.{name}: a level appears twice")
+        for level in levels.values() if isinstance(levels, dict) else [{name: value} for value in levels]:
+            _check_of_the_game(f"{where}.{name}: ", {key: level[key] for key in OF_THE_GAME if key in level})
+
+
+def _check_of_the_game(where: str, level: Level) -> None:
+    """A level sets the same limits as a design, and only the time limit can be none."""
+    try:
+        plan = msgspec.convert(level, WorldPlan)
+    except msgspec.ValidationError as wrong:
+        told = in_words(wrong, level, object_schema(WorldPlan), lambda value: msgspec.convert(value, WorldPlan))
+        raise BadArgs(where + told) from None
+    for key, value in level.items():
+        if value is None and key != "seconds":
+            raise BadArgs(f"{where}{key} must not be null")
+    _check_numbers(where, plan)
 
 
 def _check_numbers(where: str, plan: Design | WorldPlan) -> None:
