@@ -666,6 +666,18 @@ def test_decisions_of_games_in_other_processes_are_counted() -> None:
     assert count.total() == sum(game.decisions for game in games)
 
 
+@pytest.mark.parametrize("method", ["reset(self, seed: int, seats: Sequence[Seat])", "standings(self)"])
+def test_a_crash_at_either_end_of_a_game_is_one_of_the_world(method: str, tmp_path: Path) -> None:
+    file, text = tmp_path / "heap.py", Path(nim.__file__).read_text()
+    head, found, rest = text.partition(f"    def {method}")
+    line, _, body = rest.partition("\n")
+    assert found
+    file.write_text(f"{head}{found}{line}\n        {{}}['lost']\n{body}")
+    said = r"game heap\.\S+\.s1\.0 with seed 1: the world 'nim' failed .*: KeyError: 'lost' \(heap\.py:\d+\)"
+    with pytest.raises(GameCrash, match=said):
+        match(str(file), "random", "random", games=2, progress=False)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_crash_of_a_world_says_in_which_game_and_what_was_raised_where(workers: int, tmp_path: Path) -> None:
     file, text = tmp_path / "heap.py", Path(nim.__file__).read_text()

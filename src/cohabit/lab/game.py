@@ -344,7 +344,7 @@ class Game:
             seats=[member.seat or "" for member in self.members],
             rewards=[player.reward for player in self.players],
             returns=dict(room.state.returns),
-            standings=_as_read_again(room, list(room.world.standings())),
+            standings=_as_read_again(room, list(room.crash_on_bug(room.world.standings))),
             tallies=[player.tally for player in self.players],
             entries=room.record.seq + 1,
             head=room.record.digest.hex(),

@@ -160,22 +160,21 @@ class Games:
         began = time.perf_counter()
         agents = [self._agent(spec, seat, why, log) for seat, why in enumerate(purposes(spec))]
         quick = [isinstance(agent, Direct) for agent in agents]  # nothing of these is logged
-        game = Game(
-            spec,
-            agents=agents,
-            on_decision=on_decision,
-            seconds=time.perf_counter,
-            source=self._context.located(spec.world),
-            load_from=self._context.opened(spec.world),
-        )
-        self._count.begin(game)
-        try:
-            result = await game.play()
-        except GameCrash as crash:
-            raise _explained(crash, spec) from crash
-        finally:
-            self._count.end(game)
-            log.close()
+        with explained(spec):
+            game = Game(
+                spec,
+                agents=agents,
+                on_decision=on_decision,
+                seconds=time.perf_counter,
+                source=self._context.located(spec.world),
+                load_from=self._context.opened(spec.world),
+            )
+            self._count.begin(game)
+            try:
+                result = await game.play()
+            finally:
+                self._count.end(game)
+                log.close()
         for tally in result.tallies:
             tally.seconds = 0.0  # times are kept in another file, because they differ from run to run
         record = stored.record_lines(game.lines())
@@ -189,17 +188,19 @@ class Games:
         return logged(open_agent(self._context.opened(spec.players[seat]), purpose, self._setting), seat, log)
 
 
-def _explained(crash: GameCrash, spec: GameSpec) -> GameCrash:
+@contextmanager
+def explained(spec: GameSpec) -> Iterator[None]:
     """The crash of a world, with the game and with the exception. Members of a room may not see that, but who plays
     games with a world can mend it."""
-    bug, raised = crash.__cause__, ""
-    if bug is not None:
-        places = [f" ({Path(at.filename).name}:{at.lineno})" for at in extract_tb(bug.__traceback__)]
-        raised = f": {type(bug).__name__}: {in_public(bug)}{''.join(places[-1:])}"
-    told = (
-        f"game {spec.id} with seed {spec.seed}: {crash.message}{raised}. `cohabit check {spec.world}` tests the world"
-    )
-    return GameCrash(told, **crash.details)
+    try:
+        yield
+    except GameCrash as crash:
+        bug, raised = crash.__cause__, ""
+        if bug is not None:
+            places = [f" ({Path(at.filename).name}:{at.lineno})" for at in extract_tb(bug.__traceback__)]
+            raised = f": {type(bug).__name__}: {in_public(bug)}{''.join(places[-1:])}"
+        told = f"game {spec.id} with seed {spec.seed}: {crash.message}{raised}"
+        raise GameCrash(f"{told}. `cohabit check {spec.world}` tests the world", **crash.details) from crash
 
 
 # -- around the games --------------------------------------------------------------------------------
