@@ -27,6 +27,9 @@ def test_a_replay_has_what_was_played_and_why() -> None:
         assert last_view(film)["over"]
     with pytest.raises(CohabitError, match="no game 'other'"):
         results.replay("other")
+    for number in (len(results), -len(results) - 1):
+        with pytest.raises(CohabitError, match=f"there is no game {number} in these results; they have {len(results)}"):
+            results.replay(number)
 
 
 def last_view(film: Film) -> dict[str, object]:

@@ -97,9 +97,12 @@ class Results:
     ) -> Replay:
         """A game to watch again, by its id or number. In a notebook it shows itself; ``save`` writes an HTML file.
         ``decisions``: those of the game, if they were read already."""
-        found = self.games[game] if isinstance(game, int) else next((g for g in self.games if g.spec.id == game), None)
+        if isinstance(game, int):
+            found = self.games[game] if -len(self.games) <= game < len(self.games) else None
+        else:
+            found = next((each for each in self.games if each.spec.id == game), None)
         if found is None:
-            raise UnknownAsset(f"there is no game {game!r} in these results")
+            raise UnknownAsset(f"there is no game {game!r} in these results; they have {len(self.games):,}")
         from cohabit.lab.films import replay_of  # takes as long to import as the rest of the lab
 
         name = found.spec.id
