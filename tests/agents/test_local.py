@@ -140,9 +140,8 @@ async def test_a_library_that_the_system_lacks_is_named(tmp_path: Path, monkeypa
     weights.touch()
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     backend = LocalBackend(parse_brain(f"local:{weights}"))
-    question = Request((ChatMessage("user", "Hello"),), 8, None, [])
     with pytest.raises(BackendError, match=r"cannot be loaded: ImportError: libgomp\.so\.1: .*`cohabit doctor`"):
-        await asyncio.wait_for(backend.complete(question), SOON_S)
+        await asyncio.wait_for(backend.complete(asked("Hi")), SOON_S)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
