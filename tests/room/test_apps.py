@@ -324,8 +324,29 @@ def test_the_views_of_an_app_have_a_size_together_and_that_of_a_member_that_left
 
 def test_a_member_that_has_published_no_view_has_none_to_show() -> None:
     room = room_with_app()
-    with pytest.raises(UnknownAsset, match="board has published no view"):
+    with pytest.raises(UnknownAsset, match="board has published no view for you"):
         room.call("pat", "app_view", {"app": "board"}, at=1)
     room.call("board", "publish_schema", {"name": "one", "version": "1", "schema": {}}, at=2)
-    with pytest.raises(UnknownAsset, match="board has published no view"):
+    with pytest.raises(UnknownAsset, match="board has published no view for you"):
         room.call("pat", "app_view", {"app": "board"}, at=3)
+
+
+def test_a_view_that_an_app_publishes_for_one_member_changes_nothing_for_the_others() -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("view", {}), ("app_view", {}), ("app_view", {"app": "board"}), ("app_schemas", {}),
+        ("request_action", {"action": 1}),
+    ]  # fmt: skip
+
+    def what_pat_gets(*, is_published: bool) -> list[Any]:
+        room = room_with_app()
+        if is_published:
+            room.call("board", "publish_view", {"view": "a secret", "to": ["owl"]}, at=1)
+        found: list[Any] = []
+        for name, args in calls:
+            try:
+                found.append(room.call("pat", name, args, at=2))
+            except CohabitError as refused:
+                found.append(refused.as_wire())
+        return found
+
+    assert what_pat_gets(is_published=True) == what_pat_gets(is_published=False)

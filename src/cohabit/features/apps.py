@@ -286,10 +286,11 @@ def app_view(
     """The newest view that an app has published for you."""
     state, me = ctx.state, ctx.member
     if app is not None:
-        owner = state.require_member(app, me)
-        if owner.id not in _apps(state) or not _apps(state)[owner.id].views:
-            raise UnknownAsset(f"{app} has published no view")
-    return newest_view(state, me, app)
+        state.require_member(app, me)
+    newest = newest_view(state, me, app)
+    if app is not None and newest.app is None:  # it may have one for others, which is not told
+        raise UnknownAsset(f"{app} has published no view for you")
+    return newest
 
 
 def newest_view(state: RoomState, member: Member, app: str | None = None) -> AppView:
@@ -308,11 +309,26 @@ def newest_view(state: RoomState, member: Member, app: str | None = None) -> App
 
 
 # -- actions ------------------------------------------------------------------------------------
+NO_APP = "no app in this room accepts actions"
+
+
 class ActionRequested(Struct):
     apps: list[str]
 
 
-@command(category="bus", needs=(C.ACT, C.ACT_GLOBAL), records=True, words=("action",))
+def _is_known_app(room: BaseRoom, member: Member, args: dict[str, Any], via: str | None) -> None:
+    """Refuse a request to every app if there is none of which the caller knows anything: that an app has published a
+    view for others is not told."""
+    known = (
+        made.schemas or newest_view(room.state, member, handle_of(app)).app for app, made in _apps(room.state).items()
+    )
+    if args.get("app") is None and not any(known):
+        raise GameRejected(NO_APP)
+
+
+@command(
+    category="bus", needs=(C.ACT, C.ACT_GLOBAL), records=True, words=("action",), check_here=_is_known_app
+)  # fmt: skip
 def request_action(
     ctx: Context,
     action: Annotated[Any, Meta(description="any JSON that the app understands")],
@@ -329,7 +345,7 @@ def request_action(
     else:
         apps = [member for member in state.members.values() if C.PUBLISH in member.held and member.id in _apps(state)]
     if not apps:
-        raise GameRejected("no app in this room accepts actions")
+        raise GameRejected(NO_APP)
     ctx.tell(f"{me.handle} requests an action", "app action", members=tuple(m.id for m in apps), shows="action")
     return ActionRequested([member.handle for member in apps])
 
@@ -416,7 +432,9 @@ class AppsFeature(Feature):
         return {"app_view": newest_view(room.state, member).view} if C.WATCH in member.held else {}
 
     def view_data(self, room: BaseRoom, member: Member) -> Mapping[str, Any]:
-        return self.observes(room, member)
+        """Nothing, as before the first view of an app, for those for whom there is none: others may have one."""
+        newest = newest_view(room.state, member) if C.WATCH in member.held else AppView(None)
+        return {"app_view": newest.view} if newest.app is not None else {}
 
     def view_lines(self, room: BaseRoom, member: Member) -> str:
         """The newest view of an app, as JSON."""
