@@ -209,8 +209,8 @@ async def test_a_report_reaches_the_host_with_its_lines_and_the_muted_member_lea
             await ann.call("send_message", {"to": "bob", "content": "\u3164 "})
         await ann.call("send_message", {"to": "bob", "content": "you fool"})
         made = await bob.call("report", {"reason": "insults", "member": "ann"})
-        assert made == {"report": 1, "lines": 1, "hosts": 2}
-        assert "bob made report 1" in str(await hal.call("observe"))
+        assert made == {"report": made["report"], "lines": 1, "hosts": 2}
+        assert f"bob made report {made['report']}" in str(await hal.call("observe"))
         assert "1 report of abuse: see `reports`." in (await hal.call("view"))["text"]
         (found,) = (await hal.call("reports"))["reports"]
         (line,) = found["lines"]
@@ -222,5 +222,5 @@ async def test_a_report_reaches_the_host_with_its_lines_and_the_muted_member_lea
         until = (await hal.call("mute", {"member": "ann", "seconds": 60}))["until"]
         with pytest.raises(PermissionDenied, match=f"until {utc(until)[:10]} {utc(until)[11:19]} UTC: leave out"):
             await ann.call("send_message", {"to": "bob", "content": "again"})
-        await hal.call("close_report", {"report": 1, "note": "ann is muted"})
-        assert "hal closed report 1: ann is muted" in str(await bob.call("observe"))
+        await hal.call("close_report", {"report": made["report"], "note": "ann is muted"})
+        assert f"hal closed report {made['report']}: ann is muted" in str(await bob.call("observe"))

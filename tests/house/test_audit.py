@@ -165,7 +165,7 @@ async def test_a_host_who_asks_for_a_member_reads_of_reports_that_name_only_its_
         made = await who["ann"]("report", {"reason": "he insults me", "messages": [message["seq"]]})
         await who["hostess"]("close_report", {"report": made.report})
         (line,) = (await who["hostess"]("audit", {"member": "bob"})).lines
-        assert (line.what, line.text, line.by) == ("reported", "report 1 of ann is about bob", "ann")
+        assert (line.what, line.text, line.by) == ("reported", f"report {made.report} of ann is about bob", "ann")
         assert (await who["bob"]("audit")).lines == []
         assert [line.what for line in (await who["ann"]("audit")).lines] == ["reported"]
 

@@ -112,7 +112,7 @@ def test_a_muted_member_plays_on_and_reports() -> None:
     room = a_room()
     room.call("hostess", "mute", {"member": "pat"}, at=2)
     room.call("pat", "hide", {"n": 1}, at=3)
-    assert room.call("pat", "report", {"reason": "I was muted for nothing", "member": "bob"}, at=4).report == 1
+    assert room.call("pat", "report", {"reason": "I was muted for nothing", "member": "bob"}, at=4).hosts == 1
 
 
 def test_in_statecraft_a_muted_nation_gives_orders_without_messages() -> None:

@@ -4,8 +4,9 @@ The lines are copied from the inbox of the member who reports, so nobody can rep
 words and a mute do not apply to a report.
 """
 
-from collections.abc import Iterable
-from typing import Annotated
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -17,7 +18,7 @@ from cohabit.model.observation import one_line
 from cohabit.model.timestamps import utc
 from cohabit.room.access.admission import managers
 from cohabit.room.base import BaseRoom, Context
-from cohabit.room.commands import command
+from cohabit.room.commands import command, command_of
 from cohabit.room.feature import Feature
 from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.slices import Slice
@@ -49,6 +50,11 @@ class Report(Struct, omit_defaults=True):
     reason: str
     about: tuple[str, ...] = ()
     lines: list[Quoted] = []
+    shown: int = 0  # the number that members know; 0, in an older record: the id
+
+    @property
+    def number(self) -> int:
+        return self.shown or self.id
 
 
 class Reports(Struct, omit_defaults=True):
@@ -66,7 +72,12 @@ class ReportMade(Struct):
     hosts: int = 0  # how many are in the room now; others see it when they join
 
 
-@command(category="meta", records=True, words=None, audit="reported")
+def _as_numbered(args: Any) -> tuple[str, Any, str | None]:
+    """A call as it is recorded."""
+    return "report", {**args, "numbered": True} if isinstance(args, Mapping) else args, None
+
+
+@command(category="meta", records=True, words=None, audit="reported", unwrap=_as_numbered)
 def report(
     ctx: Context,
     reason: Annotated[str, Meta(min_length=1, max_length=MAX_REASON, description="what is wrong, for the hosts")],
@@ -75,6 +86,7 @@ def report(
         Annotated[list[int], Meta(max_length=MAX_LINES)] | None,
         Meta(description="numbers of messages to you, as your view or `recv_messages` (`seq`) has them"),
     ] = None,
+    numbered: Annotated[bool, Meta(description="always true; entries of older records do not have it")] = False,
 ) -> ReportMade:
     """Report abuse to the hosts of this room: name messages, or a member, whose newest messages to you are then quoted.
     Only hosts see the report."""
@@ -90,10 +102,28 @@ def report(
     lines = _quoted(me, about, messages)
     named = dict.fromkeys([*([about] if about is not None else []), *(line.sender for line in lines)])
     reports = REPORTS.change(state)
-    reports.made += 1
-    reports.open.append(Report(reports.made, me.id, me.identity, ctx.at, reason, tuple(named), lines))
-    ctx.tell(f"{me.handle} made report {reports.made}", ACCOUNT, members=_told(state, me.id))
-    return ReportMade(reports.made, len(lines), len(managers(state)))
+    if numbered:
+        shown = _new_number(reports, state.secret)
+    else:
+        shown, reports.made = 0, reports.made + 1
+    made = Report(reports.made, me.id, me.identity, ctx.at, reason, tuple(named), lines, shown)
+    reports.open.append(made)
+    ctx.tell(f"{me.handle} made report {made.number}", ACCOUNT, members=_told(state, me.id))
+    return ReportMade(made.number, len(lines), len(managers(state)))
+
+
+del command_of(report).schema["properties"]["numbered"]  # callers need not know of it
+
+
+def _new_number(kept: Reports, secret: str) -> int:
+    """A number that tells nothing of the reports of others. The next one would count them."""
+    taken = {one.number for one in kept.open}
+    while True:
+        kept.made += 1
+        digest = blake2b(kept.made.to_bytes(8, "big"), key=bytes.fromhex(secret), digest_size=8, person=b"report")
+        number = 100_000 + int.from_bytes(digest.digest(), "big") % 900_000
+        if number not in taken:
+            return number
 
 
 def _id_of(state: RoomState, me: Member, handle: str) -> str:
@@ -162,7 +192,7 @@ def reports(ctx: Context) -> ReportList:
 def _shown(one: Report) -> ReportLine:
     lines = [QuotedLine(handle_of(line.sender), line.to, line.text, line.at, utc(line.at)) for line in one.lines]
     about = [*map(handle_of, one.about)]
-    return ReportLine(one.id, handle_of(one.by), one.at, one.reason, about, lines, utc(one.at))
+    return ReportLine(one.number, handle_of(one.by), one.at, one.reason, about, lines, utc(one.at))
 
 
 class ReportClosed(Struct):
@@ -177,7 +207,7 @@ def close_report(
 ) -> ReportClosed:
     """Close a report of abuse. The member who made it is told."""
     kept = REPORTS.read(ctx.state).open
-    found = next((one for one in kept if one.id == report), None)
+    found = next((one for one in kept if one.number == report), None)
     if found is None:
         raise UnknownAsset(f"there is no open report {report} (see `reports`)")
     REPORTS.change(ctx.state).open = [one for one in kept if one is not found]
@@ -189,9 +219,11 @@ def close_report(
 @command(category="meta", records=True, system=True, words=None, audit="reported")
 def report_about(ctx: Context, report: int, by: str, members: list[str]) -> None:
     """Whom a report is about, for the audit: the report itself may name only messages."""
-    REPORTS.change(ctx.state).noted = report
+    kept = REPORTS.change(ctx.state)
+    kept.noted = report
+    number = next((one.number for one in kept.open if one.id == report), report)
     about = ", ".join(map(handle_of, members))
-    ctx.tell(f"report {report} of {handle_of(by)} is about {about}", ACCOUNT, members=())
+    ctx.tell(f"report {number} of {handle_of(by)} is about {about}", ACCOUNT, members=())
 
 
 class ReportsFeature(Feature):
