@@ -3,13 +3,14 @@
 import importlib
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cohabit import registry
 from cohabit.errors import BadArgs, CohabitError
 
-from .making import HOST, back_again, make_room, open_house
+from .making import ANN, HOST, back_again, make_room, open_house
 
 WORKS = """
 from cohabit.room.feature import Feature
@@ -84,3 +85,34 @@ async def test_a_house_starts_although_a_feature_of_one_of_its_rooms_fails_to_im
     package.becomes(WORKS)
     async with open_house(tmp_path / "data") as house:
         assert (await back_again(house, windy)["hostess"]("whoami")).handle == "hostess"
+
+
+@pytest.mark.parametrize(
+    ("limit", "args"), [("narrow", {"may": ["watch", "read_roster", "read_chat"]}), ("revoke", {})]
+)
+async def test_who_may_neither_watch_nor_act_does_not_learn_which_actions_an_app_has(
+    limit: str, args: dict[str, Any]
+) -> None:
+    """Their names, and those of their parameters, are the app's words."""
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("rules", {}), ("pin", {}), ("pim", {}), ("act", {"action": "pin"}), ("act", {"action": "pim"}),
+    ]  # fmt: skip
+    app, owl = {"id": "board", "role": "app"}, {"id": "owl", "kind": "agent"}
+    form = {"type": "object", "properties": {"do": {"const": "pin"}, "words": {}}, "required": ["do"]}
+
+    async def what_owl_gets(*, is_published: bool) -> list[str]:
+        async with open_house() as house:
+            who = await make_room(house, ANN, HOST, app, owl)
+            await who["hostess"](limit, {"member": "owl", **args})
+            if is_published:
+                schema = {"name": "board.action", "version": "1", "schema": {"oneOf": [form]}}
+                assert (await who["board"]("publish_schema", schema)).actions == ["pin"]
+            found: list[str] = []
+            for name, given in calls:
+                try:
+                    found.append(str(await who["owl"](name, given)))
+                except CohabitError as refused:
+                    found.append(str(refused.as_wire()))
+            return found
+
+    assert await what_owl_gets(is_published=True) == await what_owl_gets(is_published=False)

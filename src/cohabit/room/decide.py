@@ -173,3 +173,9 @@ def offers(room: BaseRoom, member: Member, command: Command) -> bool:
     if room.hooks.refuses and by_features(room, member, command).code:
         return False
     return (command.offered_if is None or command.offered_if(room, member)) and room.house_offers(command, member)
+
+
+def known_now(room: BaseRoom, member: Member) -> list[Command]:
+    """The commands that features add for now, as far as a member may know of them. Their names and parameters are those
+    of an app, for example, which are for members who watch, or who may call them."""
+    return [made for made in room.commands_now() if Capability.WATCH in member.held or by_grant(member, made)]

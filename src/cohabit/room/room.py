@@ -33,7 +33,7 @@ from cohabit.model.words import Words
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.command_modules import command_table, features_of_record
 from cohabit.room.commands import Command
-from cohabit.room.decide import by_credential, by_grant, decide
+from cohabit.room.decide import by_credential, by_grant, decide, known_now
 from cohabit.room.decision import refusal
 from cohabit.room.feature import FeatureSet
 from cohabit.room.play import rewards, seats, turns
@@ -181,14 +181,14 @@ class Room(BaseRoom):
         if command is not None and command.unwrap is not None:
             name, args, why = command.unwrap(args)
             command = self.commands.by_name.get(name) or self.commands.with_tool_name(name)
-        command = command or self.command_now(name)
+        command = command or next((made for made in known_now(self, member) if made.name == name), None)
         if command is not None and command.unwrap is not None:  # it is recorded as another
             name, args, _ = command.unwrap(args)
             command = self.commands.by_name[name]
         if command is None:
             if self.budget.is_spent(member.id, at):  # suggesting similar names is expensive
                 raise refusal(self.budget.refusal)
-            command = self.commands.named(name, [*self.commands_for(member), *self.commands_now()])
+            command = self.commands.named(name, [*self.commands_for(member), *known_now(self, member)])
         return command, args, why
 
     def _check_scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.identities import FOR_A_PERSON, WATCH_LINK, Identities
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
-from cohabit.room.decide import by_grant
+from cohabit.room.decide import by_grant, known_now
 from cohabit.room.decision import refusal
 from cohabit.room.state import Member
 
@@ -57,7 +57,7 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
                 raise _not_joined(house, credential, wanted)
             return HouseContext(house, credential, command)
     elif command is None:
-        command = runner.room.command_now(name)
+        command = next((made for made in known_now(runner.room, member) if made.name == name), None)
         if command is None:
             raise _unknown_command(runner, member, name)
     assert command is not None

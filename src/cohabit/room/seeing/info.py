@@ -11,7 +11,7 @@ from cohabit.model.timestamps import utc
 from cohabit.room.access.grants import grant_wire
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Command, Resource, command
-from cohabit.room.decide import by_grant, offers
+from cohabit.room.decide import by_grant, known_now, offers
 from cohabit.room.play.seats import can_sit
 from cohabit.room.play.turn_order import ends_turns
 from cohabit.room.seeing.looking import watch_only
@@ -237,7 +237,7 @@ def rules(ctx: Context) -> Rules:
 
 def _no_actions(room: BaseRoom, member: Member) -> str:
     """The reason why a member has no actions, and those that it would have."""
-    others = [c for c in room.commands_now() if c.is_action and not by_grant(member, c)]
+    others = [c for c in known_now(room, member) if c.is_action and not by_grant(member, c)]
     needs = " or ".join(others[0].needs) if others else ""
     more = f"With {needs} you could use: {', '.join(map(_in_short, others))}" if others else ""
     return "\n".join(filter(None, (watch_only(room, member), more))) or "none"
