@@ -76,6 +76,22 @@ def test_of_several_avatars_that_wait_the_one_that_was_left_last_is_taken() -> N
     assert caves("ann", "jack_in").avatar.avatar_id == first
 
 
+def test_the_playtime_that_an_agent_sees_does_not_tell_when_others_did_something() -> None:
+    shown: list[list[int]] = []
+    for do_others_talk in (False, True):
+        caves = Caves()
+        caves("ann", "jack_in")
+        caves.at += 5_000
+        if do_others_talk:
+            caves("bob", "send_message", to="hostess", content="a secret")
+        caves.at += 3_000
+        mine = [caves("ann", "avatars").avatars[0], caves("ann", "inspect_self").avatar]
+        caves("hostess", "archive")
+        caves.at += 60_000
+        shown.append([avatar.total_playtime for avatar in [*mine, caves("ann", "avatars").avatars[0]]])
+    assert shown == [[8, 8, 8], [8, 8, 8]]
+
+
 def test_the_time_in_which_a_built_in_player_had_a_body_counts_when_a_newcomer_takes_it() -> None:
     robin = player("robin", 0, brain="random", gives_way=True)
     caves = Caves(robin, ANN, HOST)

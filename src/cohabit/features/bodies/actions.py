@@ -51,7 +51,7 @@ movement = partial(command, category="meta", needs=C.ACT, records=True, offered_
 def inspect_self(ctx: Context) -> EmbodiedObservation:
     """Your body: health, equipment, stance, injuries and senses, what it cannot do now, and what you see."""
     room, me = ctx.room, ctx.member
-    return embodied(room, required(room, me), me, room.observe(room.eye_of(me)))
+    return embodied(room, required(room, me), me, room.observe(room.eye_of(me)), ctx.at)
 
 
 @command(category="read", needs=C.READ_OWN, only_if=for_bodies, offered_if=is_embodied, world_may_replace=True)

@@ -237,14 +237,14 @@ def _can_come_back(room: BaseRoom, member: Member) -> bool:
 @command(category="read", needs=C.ACT, only_if=for_bodies)
 def avatars(ctx: Context) -> AvatarRoster:
     """Your avatars in this world: their state, body and history."""
-    return roster(ctx.room, ctx.member)
+    return roster(ctx.room, ctx.member, ctx.at)
 
 
-def roster(room: BaseRoom, member: Member) -> AvatarRoster:
+def roster(room: BaseRoom, member: Member, at: int) -> AvatarRoster:
     avatars = own.avatars_of(room, own.owner_of(member))
     active = controlled(room, member)
     return AvatarRoster(
-        member.handle, room.id, [shown(room, avatar, member) for avatar in avatars], active.id if active else None,
+        member.handle, room.id, [shown(room, avatar, member, at) for avatar in avatars], active.id if active else None,
         world_of(room).avatars_per_agent if world_of(room).respawns else 1,
     )  # fmt: skip
 
@@ -289,7 +289,7 @@ def create_avatar(
     made = _add(ctx.room, own.owner_of(me), one_line(name or me.name or me.handle), ctx.at)
     made.appearance, made.spawn = appearance or {}, spawn_location
     ctx.tell(f"you created the avatar {made.name} ({made.id})", members=(me.id,))
-    return shown(ctx.room, made, me)
+    return shown(ctx.room, made, me, ctx.at)
 
 
 @command(
@@ -304,14 +304,14 @@ def jack_in(
     me = ctx.member
     wakes = enter_body(ctx, me, avatar_id)
     ctx.tell(f"{me.handle} {'returns to its body' if wakes else 'arrives'}", "roster")
-    return jacked_in(ctx.room, me, "You are back in your body." if wakes else "You have a new body.")
+    return jacked_in(ctx.room, me, ctx.at, "You are back in your body." if wakes else "You have a new body.")
 
 
-def jacked_in(room: BaseRoom, me: Member, message: str) -> JackInResult:
+def jacked_in(room: BaseRoom, me: Member, at: int, message: str) -> JackInResult:
     """The result of taking a body. Its senses are only for a member who may see what its seat sees."""
     avatar, eye = required(room, me), room.eye(me)
-    seen = embodied(room, avatar, me, room.observe(eye)) if eye is not None and eye.sees != "public" else None
-    return JackInResult(True, shown(room, avatar, me), message, dict(avatar.bonuses), seen)
+    seen = embodied(room, avatar, me, room.observe(eye), at) if eye is not None and eye.sees != "public" else None
+    return JackInResult(True, shown(room, avatar, me, at), message, dict(avatar.bonuses), seen)
 
 
 def enter_body(
@@ -423,7 +423,7 @@ def transfer(ctx: Context, avatar_id: AvatarId, mode: Mode = "dormant") -> JackI
     ctx.tell(f"{me.handle} changes its body", "roster")
     now = required(room, me).name
     asleep = f" {left.name} sleeps where you left it, and can be hurt." if mode == "dormant" else ""
-    return jacked_in(room, me, f"You have left {left.name}, and control {now}.{asleep}")
+    return jacked_in(room, me, ctx.at, f"You have left {left.name}, and control {now}.{asleep}")
 
 
 def leave_body(ctx: Context, me: Member, mode: Mode) -> dict[str, Any]:
@@ -459,7 +459,7 @@ def respawn(
     chosen = _respawn_option(room, avatar, option)
     come_back(ctx, me, avatar, chosen)
     ctx.tell(f"{me.handle} respawns", "roster")
-    return jacked_in(room, me, "Your avatar lives again.")
+    return jacked_in(room, me, ctx.at, "Your avatar lives again.")
 
 
 def come_back(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> None:

@@ -39,9 +39,9 @@ def body_of(room: BaseRoom, avatar: OwnedAvatar) -> BodyState:
     return body
 
 
-def shown(room: BaseRoom, avatar: OwnedAvatar, owner: Member) -> Avatar:
+def shown(room: BaseRoom, avatar: OwnedAvatar, owner: Member, at: int) -> Avatar:
     """An avatar as its owner sees it, who may not be allowed to see its body."""
-    return _shown(room, avatar, body_of(room, avatar) if sees_body(room, owner) else BodyState())
+    return _shown(room, avatar, body_of(room, avatar) if sees_body(room, owner) else BodyState(), at)
 
 
 def sees_body(room: BaseRoom, member: Member) -> bool:
@@ -49,10 +49,11 @@ def sees_body(room: BaseRoom, member: Member) -> bool:
     return room.world.spec.open_information or not member.held.isdisjoint(SEES_OWN)
 
 
-def _shown(room: BaseRoom, avatar: OwnedAvatar, body: BodyState) -> Avatar:
+def _shown(room: BaseRoom, avatar: OwnedAvatar, body: BodyState, at: int) -> Avatar:
+    """``at``: now. The time of the newest entry would tell when somebody else did something, also in secret."""
     playtime = avatar.playtime_ms
     if avatar.by is not None:
-        playtime += max(0, room.record.at - avatar.bound_at)
+        playtime += max(0, (room.state.archived_at or at) - avatar.bound_at)
     by = room.state.members.get(avatar.by) if avatar.by is not None else None
     return Avatar(
         avatar.id, room.id, by.handle if by is not None else None, avatar.state, avatar.name, body.position,
@@ -81,7 +82,7 @@ def bodies_text(room: BaseRoom, me: Member) -> str:
     return "You control no body now. `jack_in` takes a new one."
 
 
-def embodied(room: BaseRoom, avatar: OwnedAvatar, me: Member, seen: Observation) -> EmbodiedObservation:
+def embodied(room: BaseRoom, avatar: OwnedAvatar, me: Member, seen: Observation, at: int) -> EmbodiedObservation:
     """An observation of the member that controls this avatar, with what the body feels, hears and can do."""
     body, world = body_of(room, avatar), world_of(room)
     available, blocked = _actions(room, avatar, me)
@@ -90,7 +91,7 @@ def embodied(room: BaseRoom, avatar: OwnedAvatar, me: Member, seen: Observation)
     names = [" ".join(filter(None, (entity.type, entity.name))) for entity in seen.nearby_entities]
     return EmbodiedObservation(
         **fields,
-        avatar=_shown(room, avatar, body),
+        avatar=_shown(room, avatar, body, at),
         is_grounded=body.grounded,
         can_see=list(dict.fromkeys(names)),
         can_hear=list(room.crash_on_error(world.hears, avatar.seat)),
