@@ -382,3 +382,17 @@ async def test_the_audit_of_the_house_is_there_after_a_restart_and_its_record_re
         assert len(before) == 5
     async with open_house(tmp_path) as house:
         assert await of_house(house) == before
+
+
+async def test_the_pages_of_a_members_own_lines_do_not_count_what_others_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "PAGE", 2)
+    monkeypatch.setattr(reading, "MAX_PAGES", 1)
+    found = []
+    for others in (0, 30):
+        async with open_house(recent_entries=4) as house:
+            who = await make_room(house)
+            await refused(who["ann"], "revoke", {"member": "nobody"})
+            for number in range(others):
+                await who["bob"]("send_message", {"to": "hostess", "content": str(number)})
+            found.append([len(page) for page in await pages(who["ann"], 5)])
+    assert found[0] == found[1]

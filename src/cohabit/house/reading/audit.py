@@ -38,7 +38,7 @@ JOINED, LEFT, DENIED = " joined as ", " left", re.compile(r" denied (.+) entry$"
 """Parts of texts that name a member, in entries whose arguments name only a knock or an identity."""
 HIDDEN = "(shown to members with read_all)"
 MAX_PAGES = 50
-"""The number of pages of the record that one call reads, from its end or from its cursor back."""
+"""The number of pages of the record that one call of a host reads, from its end or from its cursor back."""
 
 
 class AuditLine(Struct, omit_defaults=True):
@@ -170,7 +170,8 @@ def _about(state: RoomState, me: Member | None, reads_all: bool, handle: str | N
 # -- pages ----------------------------------------------------------------------------------------
 async def _page(runner: RoomRunner, wanted: Wanted, private: bool, start: int | None, limit: int) -> AuditReply:
     """The newest lines before the cursor. All lines after the oldest entry that was read are known, because a refused
-    call is recorded after it was refused."""
+    call is recorded after it was refused. For a member who reads only its own lines, it reads back as far as it must:
+    a short page would tell how much others have done."""
     found = {each.key: each for each in _in_memory(runner, wanted, private)}
     reached: Key | None = None
     pages_read = 0
@@ -183,7 +184,8 @@ async def _page(runner: RoomRunner, wanted: Wanted, private: bool, start: int | 
                 continue
             reached = (lines[0].entry.at, False, lines[0].seq)
             known = sum(key >= reached for key in found)
-            if known >= limit or pages_read > MAX_PAGES or reached[0] < wanted.since:
+            is_enough = wanted.reads_all and pages_read > MAX_PAGES
+            if known >= limit or is_enough or reached[0] < wanted.since:
                 break
         else:
             reached = None  # there is nothing before
