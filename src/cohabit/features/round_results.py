@@ -11,11 +11,12 @@ from typing import Any
 from msgspec import Struct
 
 from cohabit.model.observation import LastAction
-from cohabit.model.seat import SeatId
+from cohabit.model.seat import Seat, SeatId
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.feature import Feature
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member
+from cohabit.world import Outcome, World
 
 
 class Choice(Struct):
@@ -85,12 +86,24 @@ class RoundResultsFeature(Feature):
 def _came_of(room: BaseRoom, seat: SeatId, choice: Choice, totals: Mapping[SeatId, float]) -> Done | None:
     if seat not in room.seats:
         return None
-    outcome = room.crash_on_error(room.world.outcome, room.seats[seat])
+    outcome = room.crash_on_error(_outcome_of, room.world, room.seats[seat])
     if outcome is None:
         return None
-    if not isfinite(outcome.reward):
-        raise ValueError(f"a reward must be a finite number, not {outcome.reward!r}")
     # The room reports rewards after the round, so what was reported last is the total before it.
     reward = totals[seat] - room.state.returns.get(seat, 0.0) if seat in totals else float(outcome.reward)
     achieved = list(outcome.achievements)
-    return Done(choice.member, LastAction(choice.action, outcome.success, outcome.message, reward, achieved))
+    return Done(choice.member, LastAction(choice.action, bool(outcome.success), outcome.message, reward, achieved))
+
+
+def _outcome_of(world: World, seat: Seat) -> Outcome | None:
+    """What the world says, if it can be kept: a snapshot with other types could not be read again."""
+    outcome: Any = world.outcome(seat)
+    if outcome is None:
+        return None
+    if not isinstance(outcome, Outcome):
+        raise TypeError(f"outcome() must return an Outcome, not {outcome!r:.60}")
+    if not all(isinstance(text, str) for text in (outcome.message, *outcome.achievements)):
+        raise TypeError(f"the message and achievements of outcome() must be texts, not in {outcome!r:.60}")
+    if not isfinite(outcome.reward):
+        raise ValueError(f"a reward must be a finite number, not {outcome.reward!r}")
+    return outcome

@@ -1,5 +1,6 @@
 """A record entry, and the notices it contains."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -17,6 +18,22 @@ class Told(Struct, frozen=True, omit_defaults=True, gc=False):
     members: tuple[str, ...] | None = None
     by_world: bool = False  # the world did it, in the same entry as a call; not the caller
     shows: str = ""  # the argument of the entry that its recipients get with it
+
+
+def why_unreadable(told: Iterable[Any]) -> str:
+    """Why an entry with these notices could not be read again; empty if it could. A world may return anything, and what
+    is recorded has the types of ``Told``, or its room does not open again."""
+    for one in told:
+        if not isinstance(one, Told):
+            return f"what is told must be values of Told, not {one!r:.60}"
+        given: Any = one
+        text = given.text if isinstance(given.kind, str) else given.kind
+        if not isinstance(text, str):
+            return f"what is told (message, public, Told) must be text, not {text!r:.60}"
+        seats = given.seats
+        if seats is not None and (type(seats) is not tuple or [seat for seat in seats if not isinstance(seat, str)]):
+            return f"the seats of a Told must be a tuple of ids, such as (by.id,), not {seats!r:.60}"
+    return ""
 
 
 class Entry(Struct, frozen=True, omit_defaults=True, gc=False):

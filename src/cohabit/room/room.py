@@ -27,7 +27,7 @@ from cohabit.model.action import ActionResult
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.limits import too_large
-from cohabit.model.record import Entry, Told
+from cohabit.model.record import Entry, Told, why_unreadable
 from cohabit.model.seat import SeatId
 from cohabit.model.words import Words
 from cohabit.room.base import BaseRoom, Context
@@ -219,6 +219,8 @@ class Room(BaseRoom):
     ) -> Any:  # fmt: skip
         """Apply an entry with the ``checked`` arguments, and record it with ``args``."""
         result, told = self._perform(by, at, command, checked)
+        if told and (wrong := why_unreadable(told)):
+            raise TypeError(wrong)
         record = self.record
         if via is not None and self.state.hide_brains:
             via, why = HIDDEN_BRAIN, None  # its reasons show which one it is

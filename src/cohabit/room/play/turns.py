@@ -1,13 +1,14 @@
 """Turns: whose turn it is, turn_advance, and the rounds of a world."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from cohabit.errors import BadArgs, TurnNotYours
 from cohabit.model.grant import Capability
-from cohabit.model.record import Told
+from cohabit.model.record import Told, why_unreadable
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
 from cohabit.room.state import Member, handle_of
@@ -121,7 +122,7 @@ def next_turn(room: BaseRoom, at: int, told: list[Told]) -> str:
 def advance(room: BaseRoom, ticks: int, told: list[Told]) -> None:
     """Advance the time of a real-time world."""
     room.state.tick += ticks
-    told.extend(room.crash_on_error(room.world.advance, ticks))
+    told.extend(_news("advance", room.crash_on_error(room.world.advance, ticks)))
 
 
 def _pass_time(room: BaseRoom, ticks: int, told: list[Told]) -> None:
@@ -133,7 +134,7 @@ def _pass_time(room: BaseRoom, ticks: int, told: list[Told]) -> None:
 
 def resolve(room: BaseRoom, told: list[Told]) -> None:
     """Resolve a round. Its results are not the doing of the member who happened to submit last."""
-    told.extend(_by_world(room.crash_on_error(room.world.resolve)))
+    told.extend(_by_world(_news("resolve", room.crash_on_error(room.world.resolve))))
     for round_ended in room.hooks.round_ended:
         room.run_hook(round_ended, room)
     room.roster_changed()
@@ -159,6 +160,16 @@ def _happens_later(awaited: int) -> str:
         return "The round ends now, without those who are absent. `wait_for_turn` shows the result."
     players = f"{awaited} player{'' if awaited == 1 else 's'}"
     return f"This happens when the round ends; it waits for {players}. `wait_for_turn` waits for the end of the round."
+
+
+def _news(method: str, results: Any) -> list[Told]:
+    """What the world returned, if these are notices."""
+    if results is None or isinstance(results, str):
+        raise TypeError(f"{method}() must return a list of Told, not {results!r:.60}")
+    news = list(results)
+    if wrong := why_unreadable(news):
+        raise TypeError(f"{method}(): {wrong}")
+    return news
 
 
 def _by_world(results: Iterable[Told]) -> Iterable[Told]:
