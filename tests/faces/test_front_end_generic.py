@@ -173,3 +173,21 @@ def test_arrow_keys_move_over_the_cells_and_enter_chooses_one(house: Running, vi
     expect(cell(page, "row 1 column 1")).to_be_focused()
     page.keyboard.press("Enter")
     expect(cell(page, "row 1 column 1")).to_have_accessible_name("row 1 column 1, x")
+
+
+@pytest.mark.parametrize(
+    ("winner", "ann_reads", "eve_reads"),
+    [
+        (["left", "right"], "You win!", "ann and bob win."),
+        (["right"], "You lose. bob wins.", "bob wins."),
+        ("the crew", "the crew wins.", "the crew wins."),
+        ("The saboteur has won.", "The saboteur has won.", "The saboteur has won."),
+    ],
+)
+def test_only_a_player_who_is_known_to_have_lost_is_told_so(
+    house: Running, visit: Visit, winner: Any, ann_reads: str, eve_reads: str
+) -> None:
+    open_room(house, str(ROOT / "tests/faces/front_ends/verdict.py"), winner=winner)
+    house.call("ann", "end")
+    expect(document(visit(table(house, "ann"))).locator("#turn")).to_have_text(ann_reads)
+    expect(document(visit(table(house, "eve"))).locator("#turn")).to_have_text(eve_reads)

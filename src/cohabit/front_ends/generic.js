@@ -73,17 +73,24 @@ const cardRows = (cards) => cards.map(({ label, cards: all, rest }) => h("sectio
 /** Whose turn it is, or how the game ended. */
 function drawTurn(status, boards) {
   const { over, your_turn: isMine, to_move: movers = [], players = {}, seat, paused } = view;
-  const me = status.you ?? seat, name = (side) => players[side] ?? side;
+  const me = status.you ?? seat;
   const totals = isDict(status.returns) ? status.returns : totalsIn(view.observation?.text ?? "");
   const best = totals && Object.entries(totals).filter(([, total]) => total === Math.max(...Object.values(totals)));
-  const winner = status.winner ?? (best?.length === 1 && Object.keys(totals).length > 1 ? best[0][0] : null);
-  const ended = winner ? (winner === me ? "You win!" : me ? `You lose. ${name(winner)} wins.` : `${name(winner)} wins.`) : best && best.length > 1 ? "A draw." : "Game over.";
+  const winners = [status.winner ?? (best?.length === 1 && Object.keys(totals).length > 1 ? best[0][0] : [])].flat().filter(Boolean);
+  const ended = winners.length ? wonBy(winners, me, players) : best && best.length > 1 ? "A draw." : "Game over.";
   const waiting = movers.length ? `Waiting for ${movers.slice(0, 4).join(", ")}` : "";
   setText($("turn"), over ? ended : paused ? "Paused" : isMine && !context.replay ? "Your turn" : waiting);
   $("turn").toggleAttribute("data-mine", Boolean(isMine && !over));
   const isOneOfMany = me && Object.keys(players).length > 1, key = `${isOneOfMany} ${me} ${boards[0]?.rows.flat().join("")}`;
   if ($("you").shows !== key) $("you").replaceChildren(...(isOneOfMany ? [`You play ${plainWords(String(me))}`, sampleOf(String(me), boards[0])] : []));
   $("you").shows = key;
+}
+
+/** Who won, in words. A winner that is no side, such as "the crew", may be mine: only of sides can be said who lost. */
+function wonBy(winners, me, players) {
+  const says = typeof winners[0] === "string" && /[.!]$/.test(winners[0]) ? winners[0] : `${winners.map((side) => players[side] ?? side).join(" and ")} ${winners.length > 1 ? "win" : "wins"}.`;
+  const areSides = winners.every((side) => side in players || !(me in players));
+  return winners.includes(me) ? "You win!" : me && areSides ? `You lose. ${says}` : says;
 }
 
 /** Totals that only the text names: "Totals: player_1 1, player_2 -1." */
