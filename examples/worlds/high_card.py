@@ -20,7 +20,7 @@ class HighCard(World):
     def observe(self, eye: Eye) -> Observation:
         shown = [seat for seat, stays in self.stays.items() if stays and not self.to_move()]
         cards = {s: card for s, card in self.cards.items() if s in (*shown, eye.seat) or eye.sees == "all"}
-        return Observation(status={"cards": cards, "stays": self.stays}, step=len(self.stays))
+        return Observation(status={"cards": cards, "stays": dict(self.stays)}, step=len(self.stays))
 
     def legal(self, seat: Seat) -> list[Action]:
         return [Action("stay"), Action("fold")]

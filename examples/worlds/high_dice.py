@@ -33,7 +33,7 @@ class HighDice(World):
 
     def observe(self, eye: Eye) -> Observation:
         promise = self.draw.promise
-        status = {"points": self.points, "phase": self.draw.phase, "promise": to_builtins(promise)}
+        status = {"points": list(self.points), "phase": self.draw.phase, "promise": to_builtins(promise)}
         return Observation(text=f"Throw {promise.number}. Points: {self.points}", status=status, step=promise.number)
 
     @action()

@@ -42,6 +42,8 @@ PICTURE_EVERY = 10
 MAX_KEPT = 20_000
 """Of a longer view a hash is kept."""
 GOD = "god"
+OURS = ("room/", "features/", "testing/", "model/", "world.py")
+"""The parts of our code in which what a world returned is used."""
 VISITORS = ("v1", "v2")
 """Members without a claim, in worlds that open seats for arrivals."""
 
@@ -70,6 +72,8 @@ class Play:
         self.endings = 0
         self.frozen: list[Frozen] = []
         self.problems: dict[str, str] = {}
+        self.listed: dict[str, None] = {}  # the names of actions that `legal` has listed
+        self.unlisted: dict[str, str] = {}  # calls that were accepted though it did not list their action, by name
         with Watched():
             self.room = _open(source, seed, dict(config or {}))
             self.opening = self.room.world.snapshot()
@@ -99,7 +103,7 @@ class Play:
 
     def _step(self) -> str:
         world, draw, pace = self.room.world, self.stream, self.room.pace
-        movers = list(world.to_move())
+        movers = self._movers()
         self._look_at_movers(movers)
         self._look_at_returns()
         self._look_at_data()
@@ -125,6 +129,14 @@ class Play:
             return self._carelessly(self.room.state.members[GOD])
         member = draw.choice(seated)
         return self._carelessly(member) if self.wild and draw.chance(1, 5) else self._sensibly(member)
+
+    def _movers(self) -> list[SeatId]:
+        movers: Any = self.room.world.to_move()
+        if isinstance(movers, str):  # a sequence of letters, each of which may be a seat
+            raise Stopped(
+                f"to_move() must list the ids of seats, such as [{movers!r}], and returns the text {movers!r}"
+            )
+        return list(movers)
 
     def _sensibly(self, member: Member) -> str:
         seat = self.room.seat_of(member)
@@ -153,6 +165,7 @@ class Play:
         """Call an action as this member. Returns a description of the result."""
         before, awaited = self.room.digest(), self.room.to_move()
         said = f"{member.id} {name} {json.dumps(args, ensure_ascii=False)}"
+        legal = self._legal_names(member, name)
         try:
             result = self.room.call(member.id, name, dict(args), at=self.at)
         except AskerError as refusal:
@@ -165,10 +178,25 @@ class Play:
                 self.problem("legal", f"legal() lists {name} {dict(args)}, but it is refused: {refusal.as_text()}")
             return f"{said}: {refusal.as_text()}"
         self.accepted += 1
+        if legal is not None and name not in legal:
+            self.unlisted.setdefault(name, f"{said} is accepted (seed {self.seed}, step {self.steps})")
         if self.room.pace == "rounds" and member.seat in awaited and len(awaited) > 1:
             self._look_at_choice(member, said, result)
         words = result.message if isinstance(result, ActionResult) else json.dumps(msgspec.to_builtins(result))
         return f"{said}: {words or 'done'}"
+
+    def _legal_names(self, member: Member, name: str) -> dict[str, None] | None:
+        """The actions that ``legal`` lists for a member who is to move; None if this one need not be listed."""
+        world, seat, command = self.room.world, self.room.seat_of(member), self.room.commands.get(name)
+        offered = command is not None and command.where == "world" and command.for_model
+        if not offered or seat is None or seat.id not in world.to_move() or world.spec.examples:
+            return None
+        legal = world.legal(seat)
+        if legal is None:
+            return None
+        names = dict.fromkeys(action.name for action in legal)
+        self.listed |= names
+        return names
 
     # -- looking ----------------------------------------------------------------------------------
     def members(self) -> list[Member]:
@@ -271,7 +299,7 @@ class Play:
             self.problem("pace", f"{said} happens when the round ends, so its Outcome needs pending=True")
 
     def _look_at_returns(self) -> None:
-        there = [*self.room.state.seats_ever, *(s.id for s in self.room.state.seats)]
+        there = dict.fromkeys([*self.room.state.seats_ever, *(s.id for s in self.room.state.seats)])
         for seat, total in self.room.world.returns().items():
             if seat not in there:
                 self.problem("returns", f"returns() names {seat!r}; the seats are {', '.join(there) or 'none'}")
@@ -364,7 +392,9 @@ def failure_of(bug: Exception) -> str:
         return bug.message
     cause = bug.__cause__ if isinstance(bug, CohabitError) and bug.__cause__ is not None else bug
     frames = traceback.extract_tb(cause.__traceback__)
-    own = [f for f in frames if not any(f"/cohabit/{part}/" in f.filename for part in ("room", "features", "testing"))]
+    own = [f for f in frames if not any(f"/cohabit/{part}" in f.filename for part in OURS)]
+    if not own and (frames[-1].line or "").startswith("raise "):  # we say what is wrong with what it returned
+        return str(cause.message if isinstance(cause, CohabitError) else cause)
     frame = own[-1] if own else frames[-1]
     where = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} in {frame.name}()"
     may_not = ""
@@ -401,7 +431,13 @@ def _open(source: str, seed: int, config: dict[str, Any]) -> Room:
     count = max(fewest, min(most, PLAYERS))
     players = [AgentSpec(id=f"p{i + 1}", role="player", claim=f"auto:{i}") for i in range(count)]
     visitors = [AgentSpec(id=name, role="player") for name in VISITORS] if overrides(world, "arrive") else []
-    room = open_room(source, world, seed, config, [*players, *visitors])
+    try:
+        room = open_room(source, world, seed, config, [*players, *visitors])
+    except Exception:
+        found = wrong_kind(world, (), (PUBLIC, ALL))
+        if found is not None:
+            raise Stopped(found) from None
+        raise
     room.checks_refusals = False  # the play checks every refusal itself
     return room
 

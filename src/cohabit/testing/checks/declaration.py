@@ -3,17 +3,23 @@
 import inspect
 import json
 import sys
-from typing import get_args
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any, get_args, get_type_hints
 
 from cohabit.errors import CohabitError
 from cohabit.house.commands import HOUSE_COMMANDS
 from cohabit.house.reading.front_ends import blocked_in, read_front_end
 from cohabit.model.grant import capabilities
+from cohabit.model.seat import Eye, Seat
 from cohabit.registry import find_world, make_world
 from cohabit.room.command_modules import every_room_command
-from cohabit.testing.checks.trial import CheckFailed, Trial
+from cohabit.testing.checks.trial import CheckFailed, CheckWarned, Trial
 from cohabit.testing.scan import scan
-from cohabit.world import ActionSpec, Pace, World, WorldSpec
+from cohabit.world import ActionSpec, Pace, World, WorldSpec, marked_methods
+
+SHORTEST_MISSPELT = 7
+"""Shorter names, such as ``place``, are often like another one by chance."""
 
 
 def check_spec(trial: Trial) -> str:
@@ -38,8 +44,20 @@ def check_spec(trial: Trial) -> str:
             raise CheckFailed(
                 f"{spec.front_end} runs without network and storage; these do not work: {', '.join(blocked[:5])}"
             )
+    for name, meant in _misspelt(cls):
+        raise CheckWarned(f"nothing calls {name}(); do you mean {meant}()?")
     fewest, most = spec.seat_range
     return f"{spec.name} {spec.version}, {fewest if fewest == most else f'{fewest} to {most}'} seats"
+
+
+def _misspelt(cls: type[World]) -> Iterator[tuple[str, str]]:
+    """Methods that are named almost like one of the contract that this world does not have."""
+    own = {name for part in cls.__mro__ if part.__module__ == cls.__module__ for name in vars(part)}
+    contract = sorted(name for name in dir(World) if not name.startswith("_") and name not in own)
+    for name in sorted(own - {*dir(World)}):
+        meant = get_close_matches(name, contract, 1, 0.85) if len(name) >= SHORTEST_MISSPELT else ()
+        if meant and inspect.isfunction(getattr(cls, name)) and not hasattr(getattr(cls, name), "__cohabit__"):
+            yield name, meant[0]
 
 
 def check_pace(trial: Trial) -> str:
@@ -112,7 +130,9 @@ def check_names(trial: Trial) -> str:
 
 
 def check_words(trial: Trial) -> str:
-    """Every action and query has a docstring and typed arguments."""
+    """Every action and query is a plain method with a docstring and typed arguments, of which the first is who acts."""
+    for attribute, mark in marked_methods(type(trial.world)):
+        _check_method(getattr(type(trial.world), attribute), mark["changes"])
     for command in trial.commands:
         if not command.doc:
             raise CheckFailed(f"{command.name} has no docstring; write one, because players read it")
@@ -126,6 +146,19 @@ def check_words(trial: Trial) -> str:
         except Exception as wrong:
             raise CheckFailed(f"{command.name}: its arguments have no JSON Schema: {wrong}") from None
     return f"{len(trial.commands)} actions and queries, all described"
+
+
+def _check_method(method: Any, changes: bool) -> None:
+    """A marked method is called with who acts, or looks, first."""
+    name, kind = method.__name__, Seat if changes else Eye
+    plain = inspect.unwrap(method)
+    if inspect.iscoroutinefunction(plain) or inspect.isgeneratorfunction(plain):
+        raise CheckFailed(f"{name}() is async or yields; write a plain method that returns what it says")
+    first = next(iter(list(inspect.signature(method).parameters)[1:]), "")
+    hint = get_type_hints(method).get(first)
+    if kind is not hint and kind not in get_args(hint):
+        who = ("acts", "by: Seat") if changes else ("looks", "eye: Eye")
+        raise CheckFailed(f"{name}() is called with who {who[0]} first: write def {name}(self, {who[1]}, …)")
 
 
 KEYS_OF_THE_PAGE = ("?", "Escape", "Tab")
@@ -155,5 +188,5 @@ def check_source(trial: Trial) -> str:
     found = scan(module)
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        raise CheckFailed(f"{found[0]}{more}")
+        raise CheckFailed(f"{found[0]}{more}. If it is harmless there, end the line with `# cohabit: ok` and why")
     return "no clock, no global random generator, no iteration over sets"

@@ -4,9 +4,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import msgspec
 
 from cohabit.errors import AskerError
+from cohabit.model.observation import Observation
 from cohabit.registry import make_world
 from cohabit.room.commands import Command
 from cohabit.room.record import GENESIS, Snapshot, read_lines
@@ -30,6 +32,7 @@ PEEK_EVERY = 3
 DRAW_EVERY = 3 * PEEK_EVERY
 """Pictures are read less often, because drawing them takes most of the time."""
 RESTORE_EVERY = 5
+dump = msgspec.json.Encoder().encode
 PROCESS_SECONDS = 300
 
 
@@ -47,14 +50,19 @@ def check_same_seed(trial: Trial) -> str:
 
 
 def check_peeking(trial: Trial) -> str:
-    """observe, queries, legal, goals, standings and picture change nothing, however often they are called."""
+    """observe, queries, legal, goals, standings and picture change nothing, however often they are called. What observe
+    has returned can be sent, and stays as it was."""
     looks = 0
+    seen: list[tuple[Observation, bytes]] = []
 
     def peek(play: Play) -> None:
         nonlocal looks
         if play.steps % PEEK_EVERY:
             return
         with Watched():
+            if any(dump(earlier) != was for earlier, was in seen):
+                raise Stopped("observe() returns a list or dict that the game changes later; return a copy of it")
+            seen.clear()
             before = play.room.world.snapshot()
             drawing = play.steps % DRAW_EVERY == PEEK_EVERY
             for name, look in [*play.readers(drawing=drawing), *_asked(play)]:
@@ -64,14 +72,33 @@ def check_peeking(trial: Trial) -> str:
                 where = f"(seed {play.seed}, step {play.steps})"
                 if play.room.world.snapshot() != before:
                     raise Stopped(f"{name}() changed the world; it must only read {where}")
+                if isinstance(first, Observation) and (wrong := _unsendable(first.status)):
+                    raise Stopped(f"the status of {name}() has {wrong} {where}")
                 if first != again:
                     raise Stopped(f"{name}() returned different results for two calls in a row {where}")
+                if isinstance(first, Observation):
+                    seen.append((first, dump(first)))
 
     for play in trial.plays:
+        seen.clear()
         peeked = trial.play(play.seed, peek)
         if trial.reproducible:
             trial.compare(play, peeked.frozen, "with extra reads in between, the play differs")
     return f"{looks} extra reads changed nothing"
+
+
+def _unsendable(value: Any) -> str:
+    """What in a value of a status reaches nobody as it is; empty if there is nothing."""
+    match value:
+        case set() | frozenset():
+            return "a set, which has no order; sort it into a list"
+        case float() if not isfinite(value):
+            return f"{value}, which JSON does not have; use None for an unknown value"
+        case Mapping():
+            return next(filter(None, map(_unsendable, value.values())), "")
+        case list() | tuple():
+            return next(filter(None, map(_unsendable, value)), "")
+    return ""
 
 
 def _asked(play: Play) -> list[tuple[str, Callable[[], Any]]]:

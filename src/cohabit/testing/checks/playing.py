@@ -8,7 +8,7 @@ from typing import Any
 from cohabit.errors import BadArgs
 from cohabit.model.action import Action
 from cohabit.registry import make_world
-from cohabit.testing.checks.trial import CheckFailed, Trial
+from cohabit.testing.checks.trial import CheckFailed, CheckWarned, Trial
 from cohabit.testing.play import Watched
 from cohabit.world import World, overrides
 
@@ -39,6 +39,14 @@ def check_to_move(trial: Trial) -> str:
 def check_legal(trial: Trial) -> str:
     """Listed actions are accepted, and a seat whose turn it is has at least one."""
     trial.first_problem("legal")
+    never = {name: said for play in trial.plays for name, said in play.unlisted.items()}
+    for play in trial.plays:
+        never = {name: said for name, said in never.items() if name not in play.listed}
+    if never:
+        raise CheckWarned(
+            f"legal() never lists {next(iter(never))}, but {next(iter(never.values()))}. People on the page choose "
+            "from what is listed: list it, or write examples=True in the spec"
+        )
     return "all listed actions were accepted"
 
 
