@@ -157,7 +157,10 @@ class RecordedRoom:
                 what = type(bug).__name__
                 raise RecordCorrupt(f"entry {entry.seq} does not replay: the world failed ({what})") from bug
             if tuple(told) != entry.told:
-                raise RecordCorrupt(f"entry {entry.seq} replays to a different outcome", seq=entry.seq)
+                raise RecordCorrupt(
+                    f"entry {entry.seq} replays to a different outcome; has its world or a feature changed since?",
+                    seq=entry.seq,
+                )
             keep_reply(self.state, entry, result)
             self.record.tail.append(line)
             self.record.seq, self.record.digest, self.record.at = line.seq, line.digest, entry.at
