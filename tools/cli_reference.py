@@ -36,7 +36,8 @@ def _verb(verb: Verb) -> Iterator[str]:
             yield from (f"### {verb.name} {name}", "", *_options(below))
     _, _, examples = (parser.epilog or "").partition("examples:\n")
     if examples:
-        yield from ("```text", textwrap.dedent(examples).strip(), "```", "")
+        shown = (textwrap.dedent(part) for part in examples.split("\n\n"))
+        yield from ("```text", "\n\n".join(shown).strip(), "```", "")
 
 
 def _below(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:

@@ -8,6 +8,7 @@ first line is the digest of the changelog that it was written with.
 """
 
 import argparse
+import enum
 import hashlib
 import importlib
 import inspect
@@ -73,7 +74,11 @@ def _module(name: str) -> Iterator[str]:
 
 
 def _value(path: str, value: Any) -> Iterator[str]:
-    if inspect.isclass(value):
+    if inspect.isclass(value) and not value.__module__.startswith("cohabit"):
+        yield f"value {path}"  # another name of a class of Python's, such as SeatId of str
+    elif inspect.isclass(value) and issubclass(value, enum.Enum):
+        yield f"enum {path}({', '.join(member.value for member in value)})"
+    elif inspect.isclass(value):
         yield f"class {path}{_signature(value)}"
         for key, member in sorted(vars(value).items()):
             if not key.startswith("_") and callable(getattr(value, key)):

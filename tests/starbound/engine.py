@@ -101,7 +101,8 @@ class Engine:
             with urllib.request.urlopen(asked) as response:
                 answer = (response.status, response.read().decode())
         except urllib.error.HTTPError as refused:
-            answer = (refused.code, refused.read().decode())
+            with refused:
+                answer = (refused.code, refused.read().decode())
         except OSError as failed:
             problem = str(failed)
         if not self._loop.is_closed():

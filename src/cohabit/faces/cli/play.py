@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import inspect
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -50,7 +51,7 @@ def play(args: argparse.Namespace) -> int:
     return 0
 
 
-play.__doc__ = f"{(play.__doc__ or '').rstrip()}\n" + "\n".join("    " + line for line in HELP.split("\n"))
+play.__doc__ = f"{inspect.getdoc(play)}\n{HELP}"
 
 
 async def _play(place: Place) -> None:
