@@ -14,6 +14,8 @@ from bench.common import ROOT, WORLDS
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
+SEED = "5eed" * 8
+"""Of every room; long, because a house warns of one that players can guess."""
 
 
 async def house(
@@ -50,7 +52,7 @@ async def house(
                 + [AgentSpec(id=f"w{n}", role="agent") for n in range(watchers)]
                 + [AgentSpec(id=f"p{n}", role="human", kind="human") for n in range(people)],
             )
-            _, made = await opened.create_room(plan, f"bench-{i}", 1)
+            _, made = await opened.create_room(plan, f"bench-{i}", SEED)
             tokens += made.values()
         await serve(opened, ready=lambda url: say({"url": url, "tokens": tokens}), mcp=mcp)
 
@@ -64,12 +66,12 @@ async def hung_worlds(*, rooms: int, data: str) -> None:
 
     async with House.open(Settings(port=0, data=data)) as opened:
         member = AgentSpec(id="ann", role="narrator")
-        _, tokens = await opened.create_room(Scenario(world="nim", agents=[member]), "quiet", 1)
+        _, tokens = await opened.create_room(Scenario(world="nim", agents=[member]), "quiet", SEED)
         for i in range(rooms):
             plan = Scenario(
                 world=str(WORLDS / "stuck.py"), agents=[AgentSpec(id=f"m{i}", role="player", claim="auto:0")]
             )
-            _, made = await opened.create_room(plan, f"stuck-{i}", 1)
+            _, made = await opened.create_room(plan, f"stuck-{i}", SEED)
             tokens |= made
         await serve(opened, ready=lambda url: say({"url": url, "tokens": list(tokens.values())}), mcp=False)
 
@@ -239,9 +241,9 @@ async def waiting_agents(*, agents: int, model: str) -> None:
         brain = f"openai:bench@{model}/v1?retries=0"
         for i in range(agents // 2):
             seats = [AgentSpec(id=f"m{n}", role="player", claim=f"auto:{n}", brain=brain) for n in range(2)]
-            await opened.create_room(Scenario(world=str(WORLDS / "plaza.py"), agents=seats), f"bench-{i}", 1)
+            await opened.create_room(Scenario(world=str(WORLDS / "plaza.py"), agents=seats), f"bench-{i}", SEED)
         member = AgentSpec(id="ann", role="human", kind="human")
-        _, made = await opened.create_room(Scenario(world="nim", agents=[member]), "quiet", 1)
+        _, made = await opened.create_room(Scenario(world="nim", agents=[member]), "quiet", SEED)
         await serve(opened, ready=lambda url: say({"url": url, "tokens": list(made.values())}), mcp=False)
 
 
