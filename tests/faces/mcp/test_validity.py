@@ -153,6 +153,33 @@ async def _every_connection_ends(lose: Lose) -> None:
         assert not stored[hashed(table.tokens["ann"])]
 
 
+async def test_a_broken_stream_is_not_resumed_with_what_its_reader_may_not_see_any_more(table: Table) -> None:
+    async with httpx2.AsyncClient(timeout=120) as http:
+        bob = Raw(table, "bob", http)
+        await bob.open_session()
+        body = bob._body("tools/call", {"name": "recv_messages", "arguments": {"wait_ms": 30_000}})
+        async with http.stream("POST", bob.url, json=body, headers=bob.headers) as broken:
+            first = await anext(broken.aiter_text())
+        await table.act("ann", "send_message", {"to": "bob", "content": "for bob alone"})
+
+        async def resumed() -> str:
+            told, after = "", first.split()[1]
+            async with http.stream("GET", bob.url, headers={**bob.headers, "last-event-id": after}) as stream:
+                async for chunk in stream.aiter_text():
+                    told += chunk
+                    if "jsonrpc" in told:
+                        break
+            return told
+
+        assert "for bob alone" in await resumed()
+        await table.act("hal", "widen", {"member": "bob", "may": ["send_broadcast"]})
+        assert "for bob alone" in await resumed()
+        await table.act("hal", "revoke", {"member": "bob"})
+        told = await resumed()
+    assert "PERMISSION_DENIED" in told
+    assert "for bob alone" not in told
+
+
 async def test_a_call_that_waits_in_a_session_ends(table: Table, lose: Lose) -> None:
     async with httpx2.AsyncClient(timeout=120) as http:
         bob = Raw(table, "bob", http)

@@ -17,13 +17,14 @@ from cohabit.house.reading import introduction
 from cohabit.house.reading.introduction import Introduction
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.streams.changes import Changes, Topics
-from cohabit.house.streams.subscriptions import Subscription
+from cohabit.house.streams.subscriptions import Subscription, is_narrowed
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
 
 Tell = Callable[[Topics], None]
 """Told what of a room changed; no topics at all mean that nothing more will come."""
 Stop = Callable[[], None]
+StillSees = Callable[[], bool]
 OVER: Topics = frozenset()
 DEFAULT, FULL = "default", "full"
 PROFILES = (DEFAULT, FULL)
@@ -138,6 +139,24 @@ class InHouse:
     async def may(self, command: str, room: str) -> bool:
         self._check()
         return any(allowed.name == command for allowed in commands_for(self.house.services, self.credential, room))
+
+    def still_sees(self) -> StillSees:
+        """Whether the caller may still see what it may see now in its rooms of this process."""
+        rooms, who = self.house.rooms, self.credential.identity
+        here = [rooms.get(self.room)] if self.room is not None and not self.roams else rooms.values()
+        seen = [
+            (runner.id, member.id, (member.held, member.through, runner.room.eye(member)))
+            for runner in here
+            if runner is not None and (member := runner.room.member_of(who)) is not None
+        ]
+
+        def still() -> bool:
+            return all(
+                (runner := rooms.get(room)) is not None and not is_narrowed(runner.room, member, grant)
+                for room, member, grant in seen
+            )
+
+        return still
 
     async def watch(self, room: str, tell: Tell) -> Stop:
         changes = Changes(tell)

@@ -58,6 +58,7 @@ class McpFace:
             self.protocol.server,
             until_invalid=lambda scope, tell: _caller(scope).until_invalid(tell),
             until_revoked=lambda scope, tell: _caller(scope).until_invalid(tell, renewable=True),
+            sees=lambda scope: _caller(scope).still_sees(),
             max_each=settings.connections_per_member,
             max_request_body_size=limit,
         )

@@ -19,6 +19,7 @@ from cohabit.model.identity import Credential
 from cohabit.model.seat import Eye, SeatId
 from cohabit.room.decide import by_credential
 from cohabit.room.decision import refusal
+from cohabit.room.room import Room
 
 Grant = tuple[frozenset[Capability], SeatId | None, Eye | None]
 """A member's capabilities, the seat it looks through, and its eye."""
@@ -353,16 +354,10 @@ class Subscription:
         decision = by_credential(self.credential, self.source.now())
         if decision.code:
             return refusal(decision)
-        member = self.source.room.state.members.get(self.member)
-        if member is None:
+        room = self.source.room
+        if self.member not in room.state.members:
             return self.ended or Unauthorized("you were removed from this room")
-        held, through, eye = made_under
-        shown = through is not None and eye is not None and eye.sees == "own"  # to a kibitzer
-        if (
-            held - member.held
-            or through not in (None, member.through)
-            or (shown and eye != self.source.room.eye(member))
-        ):  # it may contain what is no longer visible
+        if is_narrowed(room, self.member, made_under):  # it may contain what is no longer visible
             return PermissionDenied("your grant has changed; subscribe again from your last cursor")
         return None
 
@@ -376,6 +371,16 @@ class Subscription:
         self.source.unsubscribe(self)
         for stop in self.on_close:
             stop()
+
+
+def is_narrowed(room: Room, who: str, made_under: Grant) -> bool:
+    """True if a member may not see any more what it could see under an earlier grant."""
+    member = room.state.members.get(who)
+    if member is None:
+        return True
+    held, through, eye = made_under
+    shown = through is not None and eye is not None and eye.sees == "own"  # to a kibitzer
+    return not held <= member.held or through not in (None, member.through) or (shown and eye != room.eye(member))
 
 
 def _resolve(waiting: "asyncio.Future[None]") -> None:
