@@ -179,6 +179,36 @@ async def test_a_revoked_member_gets_no_further_frame() -> None:
                 assert isinstance(await quin.socket.recv(), str)
 
 
+async def test_a_revoked_token_sends_nothing_more_while_a_call_of_it_is_unanswered() -> None:
+    async with lounge() as house, Member.open(house, "quin") as quin:
+        operator = house.house.identify(house.house.operator_token())
+        made = await house.house.call(operator, None, "issue_credential", {"name": "tom", "kind": "human"})
+        for room, lobby in (("den", False), ("hall", True)):
+            if room == "hall":
+                await house.house.call(operator, None, "create_room", {"world": "lounge", "room": room})
+            host = operator if room == "hall" else house.house.identify(house.tokens["hostess"])
+            await house.house.call(host, room, "set_entry", {"open": True, "kind": "human", "lobby": lobby})
+        await house.house.call(house.house.identify(made.token), "den", "join")
+        async with connect(house.ws, additional_headers={"authorization": f"Bearer {made.token}"}) as socket:
+            tom = Member(socket)
+            subscribed = {"id": 1, "room": "den", "command": "subscribe", "args": {"media": True, "views": False}}
+            joins = {"id": 4, "room": "hall", "command": "join", "args": {"wait_ms": 30_000}}
+            await socket.send(json.dumps(subscribed))
+            await socket.send(json.dumps(joins))
+            await socket.send(AUDIO + b"before")
+            await tom.until_synced()
+            while not house.house.rooms["hall"].room.state.knocks:
+                await asyncio.sleep(0.001)
+            assert await quin.until_synced() == [framed(AUDIO, "tom", b"before")]
+            await house.house.call(operator, None, "revoke_credential", {"name": "tom"})
+            await socket.send(AUDIO + b"sentinel")
+            audit, heard = house.house.rooms["den"].room.audit, list[bytes]()
+            while not audit.kept and not heard:
+                heard = await quin.until_synced()
+            assert [(line.command, line.code) for line in audit.kept] == [("audio", "UNAUTHORIZED")]
+            assert not heard
+
+
 async def test_json_in_a_binary_frame_is_still_a_call() -> None:
     async with lounge() as house, Member.open(house, "pat") as pat:
         await pat.socket.send(json.dumps({"id": 9, "command": "whoami"}).encode())

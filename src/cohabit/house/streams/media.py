@@ -15,6 +15,7 @@ from cohabit.model.egress import SentKind
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.room.decide import by_credential
+from cohabit.room.decision import refusal
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 
@@ -102,17 +103,20 @@ class MediaReader:
 
     def send(self, frame: bytes) -> CohabitError | None:
         """Relay a frame, or refuse it, which is in the audit. Returns the first refusal of a second."""
-        refusal = self._refusal(frame)
-        if refusal is None:
+        refused = self._refusal(frame)
+        if refused is None:
             self.relay.relay(self, frame)
             return None
-        self.runner.refused(self.member, LANES[frame[0]][0], refusal)
+        self.runner.refused(self.member, LANES[frame[0]][0], refused)
         second = self.runner.now() // SECOND_MS
         told, self._told = self._told, second
-        return refusal if told != second else None
+        return refused if told != second else None
 
     def _refusal(self, frame: bytes) -> CohabitError | None:
         settings, member = self.runner.settings, self.runner.room.state.members.get(self.member)
+        ended = by_credential(self.credential, self.runner.now())
+        if ended.code:  # its connection stays open until its last call is answered
+            return refusal(ended)
         if member is None or C.SPEAK not in member.held:
             return PermissionDenied("sending sound or a screen requires speak; a host can grant it", needs=["speak"])
         if len(frame) > settings.media_frame_limit:
