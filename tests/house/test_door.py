@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import Busy, CohabitError, Disabled, UnknownCommand, UnknownRoom
+from cohabit.errors import Busy, CohabitError, Disabled, Unauthorized, UnknownCommand, UnknownRoom
 from cohabit.house.calls.command_list import commands_for
 from cohabit.house.house import House
 from cohabit.testing.clock import FakeClock
@@ -153,6 +153,27 @@ async def test_a_call_that_still_waits_when_the_house_closes_is_told_so() -> Non
         await a_moment()
     with pytest.raises(Disabled, match="shutting down"):
         await waiting
+
+
+@pytest.mark.parametrize("expires", [False, True])
+async def test_a_call_that_waits_ends_with_the_token_of_its_caller_also_where_nothing_happens(expires: bool) -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        await who["hostess"]("set_entry", {"open": True})
+        eve = await issue(house, "eve", **({"expires_in_s": 5} if expires else {}))
+        await eve("join")
+        waiting = asyncio.ensure_future(eve("recv_messages", {"wait_ms": 30_000}))
+        await a_moment()
+        if expires:
+            await clock.advance(5_000)
+        else:
+            await house.call(house.identify(house.operator_token()), None, "revoke_credential", {"name": "eve"})
+        await a_moment()
+        assert waiting.done()
+        with pytest.raises(Unauthorized):
+            await waiting
+        assert not vars(house.identities)["_watchers"]
 
 
 async def test_calls_that_are_done_are_forgotten() -> None:

@@ -11,6 +11,7 @@ A call that waits is resolved and decided again each time it wakes.
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -232,6 +233,23 @@ class Door:
         task.add_done_callback(lambda task: self._ended(task, key, watching))
         if target.command.takes_wait_ms and not target.command.records:  # other commands run to completion
             call.stop_waiting = task.cancel
+            stop = self._identities.until_invalid(
+                self._clock, target.credential, partial(self._stop_if_invalid, call, task)
+            )
+            task.add_done_callback(lambda task: stop())
+
+    def _stop_if_invalid(self, call: Call, task: "asyncio.Task[None]") -> None:
+        if self._invalid(call) is not None:
+            task.cancel()
+
+    def _invalid(self, call: Call) -> Unauthorized | None:
+        """The reason why the token of a caller has ended, if it has."""
+        assert call.credential is not None
+        try:
+            self._identities.check(call.credential, self._clock.now())
+        except Unauthorized as wrong:
+            return wrong
+        return None
 
     def _count_wait(self, runner: RoomRunner, who: str, limit: int) -> tuple[RoomRunner, str]:
         key = (runner, who)
@@ -259,7 +277,8 @@ class Door:
         except CohabitError as wrong:
             call.error = wrong
         except asyncio.CancelledError:
-            call.settle(Disabled("the call was cancelled: the house is shutting down or the client disconnected"))
+            stopped = Disabled("the call was cancelled: the house is shutting down or the client disconnected")
+            call.settle(self._invalid(call) or stopped)
             raise
         except Exception as bug:
             call.error = internal_error(bug, call.name)
