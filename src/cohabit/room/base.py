@@ -97,7 +97,7 @@ class BaseRoom(RecordedRoom):
         self._observe_data = self._observe
         if "observe_data" in own:
             self._observe_data = self._observe_data_and_add if adds else world.observe_data
-        # How the text of a view names legal actions; None: the world lists only examples.
+        # How the text of a view names legal actions; None: it does not list them.
         names = self.tools.of if self.tools.prefixed else str
         self._legal_names: Callable[[str], str] | None = names if world.spec.show_legal else None
         self._takes_turns = self.pace in ("turns", "rounds")
@@ -324,7 +324,8 @@ class BaseRoom(RecordedRoom):
                         choices = self.world.legal(self.seats[seat]) or ()
                 if self._shows_returns and (self.state.returns or self.world.returns()):
                     total = self.state.returns.get(seat, 0.0)
-            view = make_view(self.state, self._observe(eye), turn, own, choices, total, self._legal_names)
+            listed = self._legal_names, self.world.spec.examples
+            view = make_view(self.state, self._observe(eye), turn, own, choices, total, *listed)
             check_view(eye, view.text, view.observation)
         except (CohabitError, WorldInterrupted):
             raise

@@ -18,7 +18,7 @@ from cohabit.faces.python import connect
 from cohabit.model.answers import parse_action
 from cohabit.model.grant import role_shown
 from cohabit.registry import load_protocol_names
-from cohabit.room.seeing.view import turn_text
+from cohabit.room.seeing.view import EXAMPLES, LEGAL, turn_text
 
 HELP = """\
   3                      the action with that number
@@ -27,7 +27,7 @@ HELP = """\
   /call COMMAND n=2      any other command   /view  /rules  /help  /quit"""
 
 MAX_DIGITS = 9
-FOR_AGENTS = ("Legal actions: ", "This is view ")
+FOR_AGENTS = (f"{LEGAL}: ", f"{EXAMPLES}: ", "This is view ")
 
 
 def play_options(parser: argparse.ArgumentParser) -> None:

@@ -198,7 +198,7 @@ export class Notes {
 // -- the world --------------------------------------------------------------------------------
 const LARGE_PICTURE = 640; // pixels across
 const LONG_LINE = 90; // characters
-const FOR_THE_PLAYER = /^(It is your turn\.|Legal actions: .*|Your total reward: .*)\n?/gm;
+const FOR_THE_PLAYER = /^(It is your turn\.|(?:Legal actions|Examples of actions): .*|Your total reward: .*)\n?/gm;
 
 export class WorldView {
   constructor() {

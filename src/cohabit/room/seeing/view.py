@@ -14,6 +14,8 @@ from cohabit.room.state import RoomState
 CHOICES_SHOWN = 40
 """The number of legal actions that the text lists."""
 YOUR_TURN = "It is your turn."
+LEGAL, EXAMPLES = "Legal actions", "Examples of actions"
+"""How the text lists actions: where the world lists all that are legal, and where it cannot."""
 MOVERS_SHOWN = 20
 """The number of members to move that are named."""
 
@@ -60,10 +62,11 @@ def make_view(
     choices: Sequence[Action],
     total_reward: float | None = None,
     tool_name: Callable[[str], str] | None = str,
+    examples: bool = False,
 ) -> View:
     """Combine the observation, the turn, lines for this viewer alone (``own``) and the legal actions.
 
-    ``tool_name``: what an action is called here; None: the legal actions are examples, and not listed.
+    ``tool_name``: what an action is called here; None: the text does not list them. ``examples``: it may leave some out.
     """
     text = f"{seen.to_text()}\n\n{turn.text}{own}" if turn.text or own else seen.to_text()
     if total_reward is not None:
@@ -71,7 +74,7 @@ def make_view(
     if choices:
         seen = msgspec.structs.replace(seen, choices=[*map(as_sent, choices)])
         if tool_name is not None:
-            text += "\nLegal actions: " + _choices_text(choices, tool_name)
+            text += f"\n{EXAMPLES if examples else LEGAL}: " + _choices_text(choices, tool_name)
     return View(text, seen, turn.shown, turn.over, state.paused, state.tick, total_reward)
 
 
