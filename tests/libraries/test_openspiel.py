@@ -223,6 +223,29 @@ def test_the_goal_of_a_walk_is_on_its_grid_and_the_game_ends_there() -> None:
     assert (world.is_over(), text[0]) == (True, "0")
 
 
+@pytest.mark.parametrize(("items", "inspects", "points"), [(2, True, -4), (0, True, 3), (2, False, 1)])
+def test_the_rules_of_sheriff_say_what_a_cargo_is_worth(items: int, inspects: bool, points: int) -> None:
+    world = opened("sheriff")
+    assert "pays 2 for each illegal item, or gets 3 if there are none; else it earns 1 for each" in world.describe()
+    send(world, "smuggler", f"PlaceIllegalItems(num={items})")
+    for bribe, answer in ((3, not inspects), (0, not inspects), (0, inspects), (1, inspects)):
+        send(world, "smuggler", f"Bribe(amount={bribe})")
+        send(world, "sheriff", f"InspectionFeedback(will_inspect={answer})")
+    assert world.returns() == {"smuggler": points, "sheriff": 1 if not inspects else -points}
+
+
+def test_a_tie_of_votes_eliminates_nobody_in_social_deduction_as_its_rules_say() -> None:
+    world = opened("social_deduction")
+    assert "who alone has the most votes leaves" in world.describe()
+    for seat in world.spec.seat_names:
+        send(world, seat, "SKIP")
+    for seat, at in zip(world.spec.seat_names, (1, 2, 1, 2, 5, 4), strict=True):
+        send(world, seat, f"VOTE_PLAYER_{at}")
+    text = world.observe(own("player0")).text
+    assert "Alive: 0 1 2 3 4 5" in text
+    assert "Round 1" in text
+
+
 def test_every_card_of_leduc_poker_for_three_has_a_name() -> None:
     assert "(J < Q < K < A)" in opened("leduc_poker(players=3)").observe(own("player0")).text
 

@@ -66,7 +66,7 @@ def make_view(
 ) -> View:
     """Combine the observation, the turn, lines for this viewer alone (``own``) and the legal actions.
 
-    ``tool_name``: what an action is called here; None: the text does not list them. ``examples``: it may leave some out.
+    ``tool_name``: what an action is called here; None: the text does not list them. ``examples``: some of them.
     """
     text = f"{seen.to_text()}\n\n{turn.text}{own}" if turn.text or own else seen.to_text()
     if total_reward is not None:
