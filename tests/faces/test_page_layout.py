@@ -32,11 +32,11 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 class Table:
     """A room of one test: ann and bob play, eve watches, hal is the host."""
 
-    def __init__(self, house: Running, world: str, **settings: Any) -> None:
+    def __init__(self, house: Running, world: str, shown: str = "", **settings: Any) -> None:
         self.house, self.room = house, f"room-{len(house.house.rooms)}"
         self.seats = 1 if ":" in world else 4 if world == "whist" else 2
         people = [
-            AgentSpec(id=name, kind="human", role=role, claim=claim, token=self.token(name))
+            AgentSpec(id=name, name=f"{name} {shown}" if shown else None, kind="human", role=role, claim=claim, token=self.token(name))
             for name, role, claim in [
                 ("ann", "human", "auto:0"), ("bob", "human", "auto:1"), ("eve", "observer", None), ("hal", "host", None),
             ]
@@ -147,7 +147,32 @@ def test_the_time_limit_is_counted_down_and_so_is_the_time_until_the_next_game(h
     expect(timer).to_have_text(re.compile(r"^Next game in (10:00|9:5\d)$"))
 
 
+def test_where_not_all_choices_fit_on_a_phone_the_edge_of_the_next_one_shows(house: Running, visit: Visit) -> None:
+    pytest.importorskip("textarena", reason="TextArena is not installed (the extra textarena)")
+    page = visit(Table(house, "textarena:Mastermind-v0").link("ann"), viewport=PHONE)
+    expect(page.locator(".with-front-end button.choice").nth(20)).to_be_attached()
+    cut = page.evaluate(
+        """() => { const end = document.querySelector(".choices").getBoundingClientRect().bottom;
+        return [...document.querySelectorAll("button.choice")].map((choice) => choice.getBoundingClientRect())
+          .filter((box) => box.top < end - 4 && box.bottom > end + 4).length; }"""
+    )
+    assert cut > 0
+
+
 # -- the end -----------------------------------------------------------------------------------------
+def test_a_long_name_hides_neither_the_turn_nor_the_title_and_is_the_one_that_the_end_names(
+    house: Running, visit: Visit
+) -> None:
+    long = "Wolfeschlegelsteinhausenbergerdorff the Third of that Name"
+    table = Table(house, "tictactoe", long)
+    page = visit(table.link("ann"), viewport={"width": 1000, "height": 800})
+    for element in (turn(page), page.locator(".headline h1")):
+        expect(element).to_be_visible()
+        assert element.evaluate("element => element.scrollWidth <= element.clientWidth")
+    table.win()
+    expect(page.get_by_role("group", name="The end")).to_contain_text(f"ann {long} won.")
+
+
 def test_a_finished_game_says_who_won_and_those_who_may_start_a_rematch(house: Running, visit: Visit) -> None:
     table = Table(house, "tictactoe")
     ann, hal = visit(table.link("ann")), visit(table.link("hal"))

@@ -27,6 +27,11 @@ export function memberName(handle) {
   return paint(h("span", { class: "name", "data-member": handle }));
 }
 
+/** The same name in a sentence. */
+export function nameInWords(handle) {
+  return escapeInvisible(names.get(handle) ?? handle);
+}
+
 /** The name of a seat without a player. */
 export function seatName({ name, colour }) {
   return withSwatch(h("span", {}, escapeInvisible(name)), colour);
@@ -53,7 +58,7 @@ export function setColours(members, seats, standings) {
 
 function paint(element) {
   const handle = element.dataset.member;
-  setText(element, escapeInvisible(names.get(handle) ?? handle));
+  setText(element, nameInWords(handle));
   element.dataset.tint = colours.has(handle) ? "seat" : String(tints.get(handle) ?? hash(handle) % TINTS);
   return withSwatch(element, colours.get(handle));
 }

@@ -1,6 +1,6 @@
 // What a finished game shows: who won, the scores, and how to go on.
 
-import { escapeInvisible, h, memberName, seatName, setText } from "./dom.js";
+import { escapeInvisible, h, memberName, nameInWords, seatName, setText } from "./dom.js";
 
 const SHOWN = 4;
 
@@ -20,10 +20,10 @@ export class Ending {
     if (!over) return;
     const standings = [...(status?.standings ?? [])].sort((a, b) => b.score - a.score);
     const players = new Map((status?.members ?? []).filter((m) => m.seat).map((m) => [m.seat, m.handle]));
+    setText(this.title, words(standings, players)); // a member may have another name since
     const drawn = JSON.stringify([standings, [...players], mayRematch, isAutomatic]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
-    setText(this.title, words(standings, players));
     this.scores.replaceChildren(...standings.slice(0, SHOWN).map((s) => h("span", {},
       players.has(s.seat) ? memberName(players.get(s.seat)) : seatName(s), ` ${s.score}`)));
     this.rematch.hidden = !mayRematch;
@@ -37,6 +37,6 @@ function words(standings, players) {
   const best = standings.filter((s) => s.score === standings[0].score);
   if (best.length === standings.length && standings.length > 1) return "A draw.";
   if (!best.length || (standings.length === 1 && players.size < 2)) return "The game is over.";
-  const names = best.map((s) => escapeInvisible(players.get(s.seat) ?? s.name));
+  const names = best.map((s) => (players.has(s.seat) ? nameInWords(players.get(s.seat)) : escapeInvisible(s.name)));
   return names.length === 1 ? `${names[0]} won.` : `${names.slice(0, -1).join(", ")} and ${names.at(-1)} won.`;
 }

@@ -1,5 +1,6 @@
 // Whose turn it is, in words.
 
+import { nameInWords } from "./dom.js";
 import { watchedSeat } from "./panels.js";
 
 /** `mine`: we can act. Empty if there is nothing to say. */
@@ -15,10 +16,14 @@ export function turnText(me, view, session, mine) {
   else if (view?.to_move.length) text = `${several ? "Can act" : "To move"}: ${shortList(view.to_move)}.`;
   if (view?.paused) text = `Paused. ${text}`;
   const seat = me && watchedSeat(me);
-  if (seat && view) text = `You see what ${session?.members.find((m) => m.seat === seat)?.handle ?? `seat ${seat}`} sees. ${text}`;
+  if (seat && view) {
+    const player = session?.members.find((m) => m.seat === seat);
+    text = `You see what ${player ? nameInWords(player.handle) : `seat ${seat}`} sees. ${text}`;
+  }
   return text;
 }
 
-function shortList(names) {
+function shortList(handles) {
+  const names = handles.map(nameInWords);
   return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
 }
