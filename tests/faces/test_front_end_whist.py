@@ -400,6 +400,19 @@ def test_a_save_that_is_loaded_after_a_hand_gets_a_cross(house: Running, visit: 
     verdict(page, "Deal 1 ✘", "which had been dealt before")
 
 
+def test_the_whole_hand_is_in_sight_at_a_desk_without_scrolling(house: Running, visit: Visit) -> None:
+    house.open(whist())
+    page = visit(house.link("ann"))
+    dealt(page)
+    for height in (720, 800, 900):
+        page.set_viewport_size({"width": 1280, "height": height})
+        expect(document(page).locator("#hand .card")).to_have_count(13)
+        below = frame_of(page).evaluate(
+            """() => Math.max(...[...document.querySelectorAll("#hand .card")].map((card) => card.getBoundingClientRect().bottom)) - innerHeight"""
+        )
+        assert below <= 0, (height, below)
+
+
 def test_the_result_of_a_game_covers_no_name(house: Running, visit: Visit) -> None:
     house.open(whist(points=1))
     pages = [visit(house.link(who)) for who in ("ann", "eve")]
