@@ -89,6 +89,9 @@ def test_a_board_among_the_values_is_found(read: Callable[..., Any], status: dic
         "Pot: 3\nBets: 2\nYour card: J",
         "one two\nten six\nred sea",
         " 3    |..\n 4    |.<\n 5  ....d",
+        "S K94               S QT6\nH 65                H KT9\nD J6                D A987",
+        "N: AH QH KD \nE: TS KH 6S \nS: 5S 5D 8S ",
+        "DJ D9 DA HT\nST S9 SA SJ\nCK CQ CA C9",
     ],
 )
 def test_prose_is_no_board(read: Callable[..., Any], text: str) -> None:

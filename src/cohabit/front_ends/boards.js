@@ -89,13 +89,16 @@ function partsOfText(text) {
   return parts;
 }
 
+const HAND = /^(?=.*[2-9TJQK])(\w+: )?(([2-9TJQKA][SHDC]|[SHDC][2-9TJQKA]|[SHDC]( [2-9TJQKA]+)?)( |$))+$/; // cards, or suits with their ranks
+const isHand = (tokens) => HAND.test(tokens.join(" "));
 const isFrame = (line) => isRule(line) || /^[\d\s]*$/.test(line); // above a board: a line, or the tens of column numbers
 const isRule = (line) => /^[\s|+\-=_]*[-=_]{3,}[\s|+\-=_]*$/.test(line) || /^\s*(- ){3,}/.test(line) || /^\s*\|[\s|]*\|\s*$/.test(line);
 
 function isDrawn(block) {
   const lines = block.split("\n");
   const drawn = lines.filter((line) => /\S {3,}\S|[|+#]{2,}|-{3,}|^ {4,}\S|[─│┌┐└┘═║█]|^\d+ {3,}|^[|+].*[|+]$/.test(line)).length;
-  return lines.length > 1 && drawn * 2 >= lines.length;
+  const isTable = lines.some((line) => /^ {3,}\S/.test(line) && isHand(line.trim().split(/\s+/))); // its columns are the seats
+  return lines.length > 1 && (isTable || drawn * 2 >= lines.length);
 }
 
 /** The board that begins at this line, and the line after it. */
@@ -124,6 +127,7 @@ function boardAt(lines, start) {
 function rowOf(line) {
   if (isRule(line)) return null;
   const tokens = line.replaceAll("|", " ").trim().split(/\s+/);
+  if (isHand(tokens)) return null;
   if (tokens.length >= 3 && tokens.every((token) => token.length <= MAX_CELL) && !/^[-*] /.test(line)) return { cells: tokens, name: null, dense: false };
   const halves = tokens.length === 2 && tokens[0].length === tokens[1].length && line.includes("|"); // with a bar in the middle
   const dense = halves ? tokens.join("") : tokens.at(-1);
