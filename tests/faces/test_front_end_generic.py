@@ -176,6 +176,27 @@ def test_arrow_keys_move_over_the_cells_and_enter_chooses_one(house: Running, vi
 
 
 @pytest.mark.parametrize(
+    ("returns", "ann_reads", "eve_reads"),
+    [
+        ({"left": 1, "right": 1, "imposter": -1}, "You win!", "ann and bob win."),
+        (
+            {"left": -1, "right": 1, "north": 1, "south": 1},
+            "bob, north and south win.",
+            "bob, north and south win.",
+        ),
+        ({"left": 1, "right": 1}, "A draw.", "A draw."),
+    ],
+)
+def test_partners_with_the_same_total_have_won_and_only_equal_totals_of_all_are_a_draw(
+    house: Running, visit: Visit, returns: dict[str, int], ann_reads: str, eve_reads: str
+) -> None:
+    open_room(house, str(ROOT / "tests/faces/front_ends/verdict.py"), returns=returns)
+    house.call("ann", "end")
+    expect(document(visit(table(house, "ann"))).locator("#turn")).to_have_text(ann_reads)
+    expect(document(visit(table(house, "eve"))).locator("#turn")).to_have_text(eve_reads)
+
+
+@pytest.mark.parametrize(
     ("winner", "ann_reads", "eve_reads"),
     [
         (["left", "right"], "You win!", "ann and bob win."),

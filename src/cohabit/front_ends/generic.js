@@ -75,9 +75,9 @@ function drawTurn(status, boards) {
   const { over, your_turn: isMine, to_move: movers = [], players = {}, seat, paused } = view;
   const me = status.you ?? seat;
   const totals = isDict(status.returns) ? status.returns : totalsIn(view.observation?.text ?? "");
-  const best = totals && Object.entries(totals).filter(([, total]) => total === Math.max(...Object.values(totals)));
-  const winners = [status.winner ?? (best?.length === 1 && Object.keys(totals).length > 1 ? best[0][0] : [])].flat().filter(Boolean);
-  const ended = winners.length ? wonBy(winners, me, players) : best && best.length > 1 ? "A draw." : "Game over.";
+  const sides = Object.keys(totals ?? {}), best = sides.filter((side) => totals[side] === Math.max(...Object.values(totals)));
+  const winners = [status.winner ?? (best.length < sides.length ? best : [])].flat().filter(Boolean); // partners have the same total
+  const ended = winners.length ? wonBy(winners, me, players) : best.length > 1 ? "A draw." : "Game over.";
   const waiting = movers.length ? `Waiting for ${movers.slice(0, 4).join(", ")}` : "";
   setText($("turn"), over ? ended : paused ? "Paused" : isMine && !context.replay ? "Your turn" : waiting);
   $("turn").toggleAttribute("data-mine", Boolean(isMine && !over));
@@ -88,10 +88,12 @@ function drawTurn(status, boards) {
 
 /** Who won, in words. A winner that is no side, such as "the crew", may be mine: only of sides can be said who lost. */
 function wonBy(winners, me, players) {
-  const says = typeof winners[0] === "string" && /[.!]$/.test(winners[0]) ? winners[0] : `${winners.map((side) => players[side] ?? side).join(" and ")} ${winners.length > 1 ? "win" : "wins"}.`;
+  const says = typeof winners[0] === "string" && /[.!]$/.test(winners[0]) ? winners[0] : `${inWords(winners.map((side) => players[side] ?? side))} ${winners.length > 1 ? "win" : "wins"}.`;
   const areSides = winners.every((side) => side in players || !(me in players));
   return winners.includes(me) ? "You win!" : me && areSides ? `You lose. ${says}` : says;
 }
+
+const inWords = (names) => [names.slice(0, -1).join(", "), names.at(-1)].filter(Boolean).join(" and ");
 
 /** Totals that only the text names: "Totals: player_1 1, player_2 -1." */
 function totalsIn(text) {

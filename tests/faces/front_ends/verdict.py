@@ -7,12 +7,12 @@ from cohabit import Action, Eye, Observation, Outcome, Seat, SeatId, World, Worl
 
 
 class Verdict(World):
-    """Whoever moves first ends the game; who wins is in the config."""
+    """Whoever moves first ends the game; who wins, or what each side gets, is in the config."""
 
     spec = WorldSpec(name="verdict", seats=2, seat_names=("left", "right"), pace="step", open_information=True)
 
-    def __init__(self, winner: Any = "left") -> None:
-        self.winner = winner
+    def __init__(self, winner: Any = "left", returns: dict[str, int] | None = None) -> None:
+        self.result = {"returns": returns} if returns else {"winner": winner}
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.ended = False
@@ -21,7 +21,7 @@ class Verdict(World):
         return [] if self.ended else ["left", "right"]
 
     def observe(self, eye: Eye) -> Observation:
-        return Observation(status={"winner": self.winner} if self.ended else {}, step=int(self.ended))
+        return Observation(status=self.result if self.ended else {}, step=int(self.ended))
 
     @action()
     def end(self, by: Seat) -> Outcome:
