@@ -207,7 +207,8 @@ def test_rewards_of_a_round_are_told_to_each_seat_alone_and_shown_in_its_view() 
     for who in ("bot", "hostess"):
         assert heard(room, who) == []
         assert room.call(who, "view", at=4).total_reward is None
-    assert len(heard(room, "zeus")) == 3, "a member that sees everything sees all rewards"
+    everybody = ["ann: Reward: +1 (total 1)", "bob: Reward: +2 (total 2)", "Reward: +3 (total 3)"]  # by cy
+    assert heard(room, "zeus") == everybody, "a member that sees everything sees all rewards, and whose they are"
 
 
 @pytest.mark.parametrize("world", ["lanterns", "statecraft"])

@@ -128,6 +128,13 @@ def has_details(told: Told) -> bool:
     return not told.by_world and told.kind not in MESSAGES and not told.shows
 
 
+def _whose(told: Told, entry: Entry, eye: Eye | None) -> str:
+    """Before a reward of another seat, for those who are told everybody's: who got it."""
+    if told.kind != "reward" or not told.seats or eye is None or eye.seat in told.seats:
+        return ""
+    return ", ".join(handle_of((entry.players or {}).get(seat, seat)) for seat in told.seats) + ": "
+
+
 def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
     """The parts of an entry that this member may see."""
     held = member.held
@@ -140,7 +147,7 @@ def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
     items = []
     for i, told in enumerate(heard):
         if told.by_world:
-            items.append(FeedItem(entry.at, "round", told.text, kind=told.kind))
+            items.append(FeedItem(entry.at, "round", _whose(told, entry, eye) + told.text, kind=told.kind))
             continue
         shown = inside and i == 0 and has_details(told)
         items.append(
