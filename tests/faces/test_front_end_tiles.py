@@ -188,6 +188,20 @@ def test_a_player_of_planets_crafts_places_and_looks_at_the_map(house: Running, 
     assert colours(watcher) > 20
 
 
+def test_a_watcher_of_crafter_who_does_not_see_the_land_gets_the_players_in_the_whole_width(
+    house: Running, visit: Visit
+) -> None:
+    scenario = plan("crafter_shared", "ann")
+    scenario.agents.append(AgentSpec(id="eve", kind="human", role="agent", token=token("eve")))
+    house.open(scenario)
+    page = visit(table(house, "eve"))
+    expect(document(page).locator("#name")).to_have_text("The players")
+    game, side = (document(page).locator(name).bounding_box() for name in ("#game", "#side"))
+    assert game is not None
+    assert side is not None
+    assert side["width"] > game["width"] * 0.9
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize(("world", "key"), [("crafter", "ArrowRight"), ("planet", "d")])
 def test_what_has_changed_is_said_and_the_text_of_the_view_is_there(
