@@ -163,14 +163,37 @@ def test_where_not_all_choices_fit_on_a_phone_the_edge_of_the_next_one_shows(hou
 def test_a_long_name_hides_neither_the_turn_nor_the_title_and_is_the_one_that_the_end_names(
     house: Running, visit: Visit
 ) -> None:
-    long = "Wolfeschlegelsteinhausenbergerdorff the Third of that Name"
+    long = "Wolfeschlegelsteinhausenbergerdorffwelchevoralternwarenge"
     table = Table(house, "tictactoe", long)
     page = visit(table.link("ann"), viewport={"width": 1000, "height": 800})
     for element in (turn(page), page.locator(".headline h1")):
         expect(element).to_be_visible()
         assert element.evaluate("element => element.scrollWidth <= element.clientWidth")
     table.win()
-    expect(page.get_by_role("group", name="The end")).to_contain_text(f"ann {long} won.")
+    end = page.get_by_role("group", name="The end")
+    expect(end).to_contain_text(f"ann {long} won.")
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert (
+        page.evaluate(
+            "Math.max(...[...document.querySelectorAll('.ending *')].map((e) => e.getBoundingClientRect().right))"
+        )
+        <= 320
+    )
+
+
+def test_a_score_is_shown_without_the_digits_that_only_a_computer_has(house: Running, visit: Visit) -> None:
+    page = visit(Table(house, "nim").link("eve"))
+    shown = (
+        "async ([module, scores]) => { const { scoreShown } = await import(module); return scores.map(scoreShown); }"
+    )
+    module = page.evaluate("document.querySelector('script[type=module]').src").replace("app.js", "dom.js")
+    assert page.evaluate(shown, [module, [7 / 9, 0.1 + 0.2, 3, -1122, 1e15]]) == [
+        "0.78",
+        "0.3",
+        "3",
+        "-1122",
+        "1000000000000000",
+    ]
 
 
 def test_a_finished_game_says_who_won_and_those_who_may_start_a_rematch(house: Running, visit: Visit) -> None:

@@ -32,6 +32,11 @@ export function nameInWords(handle) {
   return escapeInvisible(names.get(handle) ?? handle);
 }
 
+/** A score, without the digits that only a computer has: 0.78 for 0.7777777777777777. */
+export function scoreShown(score) {
+  return String(Math.round(score * 100) / 100);
+}
+
 /** The name of a seat without a player. */
 export function seatName({ name, colour }) {
   return withSwatch(h("span", {}, escapeInvisible(name)), colour);

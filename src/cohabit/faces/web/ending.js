@@ -1,6 +1,6 @@
 // What a finished game shows: who won, the scores, and how to go on.
 
-import { escapeInvisible, h, memberName, nameInWords, seatName, setText } from "./dom.js";
+import { escapeInvisible, h, memberName, nameInWords, scoreShown, seatName, setText } from "./dom.js";
 
 const SHOWN = 4;
 
@@ -25,7 +25,7 @@ export class Ending {
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     this.scores.replaceChildren(...standings.slice(0, SHOWN).map((s) => h("span", {},
-      players.has(s.seat) ? memberName(players.get(s.seat)) : seatName(s), ` ${s.score}`)));
+      players.has(s.seat) ? memberName(players.get(s.seat)) : seatName(s), ` ${scoreShown(s.score)}`)));
     this.rematch.hidden = !mayRematch;
     this.note.hidden = mayRematch || isAutomatic;
     setText(this.note, "A host can start a rematch.");

@@ -1,7 +1,7 @@
 // The parts of a room that only display: you, the members, the standings, the world.
 
 import { confirmButton } from "./confirm.js";
-import { dateTime, escapeInvisible, h, memberName, seatName, setText } from "./dom.js";
+import { dateTime, escapeInvisible, h, memberName, scoreShown, seatName, setText } from "./dom.js";
 
 // -- you --------------------------------------------------------------------------------------
 export class AboutYou {
@@ -164,7 +164,7 @@ export class Standings {
       return h("li", { "data-out": String(s.alive === false) },
         h("span", {}, player ? memberName(player) : seatName(s), player && h("span", { class: "muted" }, ` ${s.name}`),
           s.alive === false && h("span", { class: "badge soft" }, "out")),
-        h("strong", {}, String(s.score)));
+        h("strong", {}, scoreShown(s.score)));
     }));
     const withObjectives = members.filter((m) => m.objectives.length);
     this.objectives.replaceChildren(...withObjectives.flatMap((m) => [

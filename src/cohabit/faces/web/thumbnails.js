@@ -1,7 +1,7 @@
 // Thumbnails of the rooms in a list: what everybody may see, the scores and the players. Only those on the screen are fetched,
 // one after another.
 
-import { escapeInvisible, h, memberName, setText } from "./dom.js";
+import { escapeInvisible, h, memberName, scoreShown, setText } from "./dom.js";
 
 const REFRESH_MS = 5_000;
 const MAX_FETCHED = 12; // at a time
@@ -71,7 +71,7 @@ export class Thumbnails {
     const drawn = JSON.stringify([standings, players, over]);
     if (scores.dataset.drawn === drawn) return;
     scores.dataset.drawn = drawn;
-    const named = standings.map(({ name, score }) => h("span", {}, memberName(players[name] ?? name), ` ${score}`));
+    const named = standings.map(({ name, score }) => h("span", {}, memberName(players[name] ?? name), ` ${scoreShown(score)}`));
     const others = standings.length ? [] : Object.entries(players).map(([seat, name]) => h("span", {}, `${escapeInvisible(seat)}: `, memberName(name)));
     scores.replaceChildren(...named, ...others, ...(over ? [h("span", { class: "badge soft" }, "over")] : []));
   }
