@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,10 @@ from cohabit.errors import (
     UnknownRoom,
 )  # fmt: skip
 from cohabit.house.house import House
+from cohabit.house.running.reopening import LONGEST_PAUSE_MS
 from cohabit.house.settings import Settings
 from cohabit.house.store import loading
+from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.house.streams.cursors import seal
@@ -467,6 +469,46 @@ async def test_a_room_that_could_not_be_deleted_is_closed_and_can_be_reopened() 
         await house.reopen_room("den")
         assert not house.broken
         assert (await who["ann"]("numbers"))["red"] == [41]
+
+
+@pytest.mark.parametrize("fails_in", ["the start", "delete_room"])
+async def test_a_room_that_a_full_disk_keeps_closed_says_so_and_opens_by_itself_when_there_is_space(
+    fails_in: str,
+) -> None:
+    store, clock = FullStore(), FakeClock()
+    async with open_house(store=store, clock=clock) as house:
+        ann = (who := await make_room(house))["ann"]
+        await ann("hide", {"n": 41})
+        if fails_in == "delete_room":
+            store.full = True
+            with pytest.raises(StorageFailed):
+                await who["hostess"]("delete_room", {"confirm": "den"})
+            await check_that_it_opens(house, store, clock, ann)
+    if fails_in == "the start":
+        store.full = True
+        async with open_house(store=store, clock=clock) as house:
+            await check_that_it_opens(house, store, clock, Client(house, "den", "ann", ann.token))
+
+
+class FullStore(MemoryStore):
+    full = False
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        if self.full and any(write.room == "den" and (write.lines or write.delete) for write in writes):
+            raise StorageFailed("the disk is full")
+        super().commit(writes)
+
+
+async def check_that_it_opens(house: House, store: FullStore, clock: FakeClock, ann: Client) -> None:
+    await clock.advance(3 * LONGEST_PAUSE_MS)
+    with pytest.raises(StorageFailed, match="The house opens it by itself"):
+        await ann("numbers")
+    store.full = False
+    async with asyncio.timeout(120):
+        while house.broken:
+            await clock.advance(LONGEST_PAUSE_MS)
+            await asyncio.sleep(0.001)
+    assert (await ann("numbers"))["red"] == [41]
 
 
 async def test_a_room_that_two_callers_reopen_at_the_same_time_is_opened_once() -> None:

@@ -175,6 +175,7 @@ class House:
         rooms = self.rooms
         rooms.make_connector = lambda name, room, config: make_connector(name, self.services, room, config)
         rooms.events.on_slow = self.reopening.start
+        rooms.on_not_stored = self.reopening.when_store_works
         rooms.events.on_removed = partial(credentials.members_removed, self.services)
         rooms.events.removals_wait = self.node is not None
         rooms.events.on_acted = self.bots.decisions.entered

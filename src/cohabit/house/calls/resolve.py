@@ -1,6 +1,15 @@
 """The first step of a call: which command, in which room, by which member."""
 
-from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, Quarantined, UnknownCommand, UnknownRoom
+from cohabit.errors import (
+    BadArgs,
+    Busy,
+    CohabitError,
+    PermissionDenied,
+    Quarantined,
+    StorageFailed,
+    UnknownCommand,
+    UnknownRoom,
+)
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.directory import HOUSE_RECORD
 from cohabit.house.running.runner import RoomRunner
@@ -109,6 +118,8 @@ def _resolve_broken(house: Services, credential: Credential, room: str, name: st
         return HouseContext(house, credential, command, broken_room=room)
     if isinstance(broken, Busy):  # it is being opened
         raise broken
+    if isinstance(broken, StorageFailed):
+        raise StorageFailed(f"room {room} is closed: {broken.message}. The house opens it by itself when that works")
     raise Quarantined(f"room {room} could not be opened: {broken.message}")
 
 

@@ -1,11 +1,13 @@
-"""Reopens a room without a host if its world was only slow."""
+"""Reopens a room without a host if its world was only slow, or only the store has failed."""
 
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Coroutine
+from typing import Any
 
-from cohabit.errors import CohabitError, Quarantined
-from cohabit.house.clock import Clock
+from cohabit.errors import CohabitError, Conflict, Quarantined, StorageFailed
+from cohabit.house.clock import Clock, pause
 from cohabit.house.running.calls import Call, settle_all
 from cohabit.house.running.rooms import Rooms
 from cohabit.house.running.runner import RoomRunner
@@ -14,6 +16,9 @@ from cohabit.house.running.world_thread import WHO_REOPENS
 log = logging.getLogger("cohabit")
 REOPENINGS, WITHIN_MS = 3, 600_000
 """A room is reopened at most this often in this time. One that is slow more often stays quarantined."""
+PAUSE_MS, LONGEST_PAUSE_MS = 5_000, 60_000
+"""Before the rooms are tried again that the store keeps closed: the first pause, and the longest; each is twice the one
+before."""
 
 
 class Reopening:
@@ -24,12 +29,45 @@ class Reopening:
         self._clock = clock
         self._times: dict[str, deque[int]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._waits_for_store = False
 
     def start(self, runner: RoomRunner, calls: list[Call]) -> None:
         """Reopen a room that has stopped, and run the calls that it could not finish."""
-        task = asyncio.get_running_loop().create_task(self._reopen(runner, calls))
+        self._begin(self._reopen(runner, calls))
+
+    def when_store_works(self) -> None:
+        """Open the rooms that are closed only because the store has failed, when it works again."""
+        if not self._waits_for_store and not self._rooms.closing:
+            self._waits_for_store = True
+            self._begin(self._open_when_store_works())
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    async def _open_when_store_works(self) -> None:
+        pause_ms = PAUSE_MS
+        while waiting := [room for room in self._rooms.broken if self._is_not_stored(room)]:
+            await pause(self._clock, pause_ms)
+            pause_ms = min(2 * pause_ms, LONGEST_PAUSE_MS)
+            for room in waiting:
+                if self._is_not_stored(room):  # else it was opened, moved or deleted meanwhile
+                    await self._open(room)
+        self._waits_for_store = False
+
+    def _is_not_stored(self, room: str) -> bool:
+        return isinstance(self._rooms.broken.get(room), StorageFailed)
+
+    async def _open(self, room: str) -> None:
+        try:
+            await self._rooms.reopen(room)
+            log.warning("room %s is open again", room)
+        except (StorageFailed, Conflict):  # the same again, or somebody else opens it
+            pass
+        except CohabitError as failed:
+            log.error("room %s could not be opened: %s", room, failed.as_text())
+            self._rooms.broken[room] = failed
 
     async def _reopen(self, runner: RoomRunner, calls: list[Call]) -> None:
         room = runner.id

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext,
 from functools import partial
 from typing import Any
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, Disabled, UnknownRoom
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, Disabled, StorageFailed, UnknownRoom
 from cohabit.house.directory import HOUSE_RECORD
 from cohabit.house.running.egress import read_stored
 from cohabit.house.running.remote import Connector, RemoteRunner
@@ -53,6 +53,7 @@ class Rooms(dict[str, RoomRunner]):
         self.events = RoomEvents()
         self.make_connector: MakeConnector | None = None
         self.on_closed: Callable[[RoomRunner], None] = lambda runner: None  # it was closed; its room still exists
+        self.on_not_stored: Callable[[], None] = lambda: None  # a room is closed only because the store has failed
         self.on_forgotten: list[Callable[[Collection[str]], None]] = []  # identities were deleted
         self.identities_only_in: Callable[[str], AbstractAsyncContextManager[Sequence[str]]] = lambda room: nullcontext(
             ()
@@ -148,7 +149,12 @@ class Rooms(dict[str, RoomRunner]):
             await self._start(room)
         except CohabitError as wrong:
             log.error("room %s could not be opened: %s", room_id, wrong.as_text(), exc_info=wrong.__cause__)
-            self.broken[room_id] = wrong
+            self._stays_closed(room_id, wrong)
+
+    def _stays_closed(self, room_id: str, why: CohabitError) -> None:
+        self.broken[room_id] = why
+        if isinstance(why, StorageFailed) and not self.dormant:
+            self.on_not_stored()
 
     async def let_go(self, room_id: str, place: str = "") -> None:
         """Close a room, with everything written, so that another process can open it. ``place``: the house of a cluster
@@ -266,7 +272,7 @@ class Rooms(dict[str, RoomRunner]):
                         await rest
                 await run_in_thread("the leases", partial(self.leases.release, [room_id]))
             except CohabitError as failed:
-                self.broken[room_id] = failed
+                self._stays_closed(room_id, failed)
                 raise
 
     def _counted_outside(self, identities: Iterable[str]) -> list[str]:
@@ -339,7 +345,7 @@ class Rooms(dict[str, RoomRunner]):
                         await self._start(await self._load(room_id))
                     except CohabitError as failed:
                         del self[room_id]
-                        self.broken[room_id] = failed
+                        self._stays_closed(room_id, failed)
                         raise
 
     async def rebind(self, room_id: str, source: str) -> Room:
