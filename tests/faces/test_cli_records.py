@@ -3,10 +3,12 @@
 import json
 import re
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from cohabit.errors import CohabitError, RecordCorrupt
 from cohabit.faces.cli import main
 from cohabit.faces.cli.showing import told_lines
 from cohabit.house.house import House
@@ -22,7 +24,7 @@ SCENARIO = json.dumps({
     "world": "nim", "config": {"stones": 7}, "seed": 3,
     "agents": [
         {"id": "ann", "role": "player", "claim": "auto:0"}, {"id": "bob", "role": "player", "claim": "auto:1"},
-        {"id": "zeus", "role": "god"},
+        {"id": "zeus", "role": "god"}, {"id": "host", "role": "host"},
     ],
 })  # fmt: skip
 
@@ -150,6 +152,28 @@ async def test_verify_says_where_a_record_breaks(
     assert says in err
 
 
+@pytest.mark.parametrize("table", ["identities", "credentials", "invites", "refusals", "egress"])
+async def test_what_a_house_cannot_read_at_its_start_is_named_by_verify_and_doctor(
+    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with House.open(Settings(data=str(tmp_path))) as house:
+        _, tokens = await house.create_room(parse_scenario(SCENARIO), "table")
+        await house.call(house.identify(tokens["zeus"]), "table", "view")
+        await house.call(house.identify(tokens["host"]), "table", "invite", {"id": "eve"})
+        with pytest.raises(CohabitError):
+            await house.call(house.identify(tokens["bob"]), "table", "take", {"n": 1})
+    change(tmp_path, f"update {table} set body = x'00'")
+    house_starts = False
+    with suppress(RecordCorrupt):
+        async with House.open(Settings(data=str(tmp_path))) as house:
+            house_starts = not house.broken
+    assert not house_starts
+    assert main(["verify", "--data", str(tmp_path)]) == 1
+    assert "cannot be read" in capsys.readouterr().err
+    main(["doctor", "--data", str(tmp_path)])
+    assert "cannot be read" in capsys.readouterr().out
+
+
 async def test_verify_reads_a_record_whose_beginning_was_pruned(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -201,7 +225,7 @@ def test_check_fails_a_world_that_is_not_there_and_passes_the_example(capsys: py
 async def test_rooms_of_a_folder_are_listed_without_a_house(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     await play(tmp_path)
     assert main(["rooms", "--data", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.splitlines()[1].split()[:4] == ["table", "nim", "sandbox", "3"]
+    assert capsys.readouterr().out.splitlines()[1].split()[:4] == ["table", "nim", "sandbox", "4"]
     assert main(["replay", "tabel", "--data", str(tmp_path)]) == 1
     assert "Did you mean: table" in capsys.readouterr().err
 

@@ -470,6 +470,14 @@ def test_a_database_of_a_newer_version_is_refused(tmp_path: Path, lock: bool) ->
 
 
 @pytest.mark.parametrize("lock", [True, False])
+def test_a_schema_that_is_no_number_is_damage(tmp_path: Path, lock: bool) -> None:
+    SQLiteStore(tmp_path).close()
+    change(tmp_path / "cohabit.db", "update meta set value = ? where key = 'schema'", "six")
+    with pytest.raises(RecordCorrupt, match="its schema is 'six'"):
+        SQLiteStore(tmp_path, lock=lock)
+
+
+@pytest.mark.parametrize("lock", [True, False])
 def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path: Path, lock: bool) -> None:
     path = tmp_path / "cohabit.db"
     change(path, "create table songs (title text)")

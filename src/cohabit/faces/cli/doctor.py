@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from cohabit.errors import CohabitError
+from cohabit.errors import CohabitError, RecordCorrupt
 from cohabit.faces.cli.operator import FILE as OPERATOR_FILE
 from cohabit.faces.cli.operator import house_url
 from cohabit.faces.cli.options import data_option, open_store, settings_of
 from cohabit.faces.cli.say import clean, paint, tell
+from cohabit.faces.cli.verify import damage_beside_records
 from cohabit.house.directory import HOUSE_RECORD
 from cohabit.house.settings import Settings
 from cohabit.house.store.sqlite_opening import DATABASE_NAME
@@ -155,6 +156,8 @@ def _database(settings: Settings, args: argparse.Namespace) -> Finding:
     try:
         with open_store(args) as store:
             rooms = len([room for room in store.rooms() if room != HOUSE_RECORD])
+            for damage in damage_beside_records(store):
+                raise RecordCorrupt(damage)
     except (CohabitError, OSError) as wrong:
         return Finding("database", "problem", f"{kind}: {wrong}", "see `cohabit verify`, or restore a backup")
     return Finding("database", "ok", f"{kind}, {_rooms(rooms)}")

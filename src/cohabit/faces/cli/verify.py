@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from cohabit.faces.cli.records import Reading, is_file, open_source, with_progre
 from cohabit.faces.cli.replay import remote_note
 from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, tell
 from cohabit.house.films.filming import Filming, Watch
+from cohabit.house.running.egress import read_stored
+from cohabit.house.store.contract import Store
 from cohabit.house.store.heads import expected as heads_file_expects
 from cohabit.house.store.heads import read_heads, read_key
 from cohabit.house.store.keyframes import Keyframe, Keyframes, digest_at
@@ -101,7 +104,7 @@ def verify(args: argparse.Namespace) -> int:
     if not names:
         with open_store(args) as store:
             names = store.rooms()
-            for problem in store.problems():
+            for problem in (*store.problems(), *damage_beside_records(store)):
                 complain(problem, secret=False)
                 whole = False
         if not names:
@@ -113,6 +116,22 @@ def verify(args: argparse.Namespace) -> int:
     if any(verdict.is_broken for verdict in verdicts):
         complain("Restore a room from a backup. Ask for a file again, and export it again if it is yours.")
     return 0 if whole and not any(verdict.problem for verdict in verdicts) else 1
+
+
+def damage_beside_records(store: Store) -> Iterator[str]:
+    """What a house cannot read at its start, besides records: then it does not start, or a room stays closed."""
+
+    def read_rest_of(room: str) -> None:
+        store.refusals(room)
+        read_stored(store.egress(room))
+
+    of_house = [("", read) for read in (store.identities, store.credentials, store.invites)]
+    of_rooms = [(f"{room}: BROKEN: ", partial(read_rest_of, room)) for room in store.rooms()]
+    for where, read in (*of_house, *of_rooms):
+        try:
+            read()
+        except RecordCorrupt as damaged:
+            yield f"{where}{damaged.message}"
 
 
 def _expected(args: argparse.Namespace) -> dict[str, list[Expected]]:

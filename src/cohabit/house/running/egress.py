@@ -13,7 +13,7 @@ from math import inf
 import msgspec
 from msgspec import Struct
 
-from cohabit.errors import Busy, CohabitError, EgressUsedUp, internal_error
+from cohabit.errors import Busy, CohabitError, EgressUsedUp, RecordCorrupt, internal_error
 from cohabit.house.clock import Clock
 from cohabit.house.running.calls import Call, SystemCall
 from cohabit.house.running.later import Later
@@ -438,4 +438,7 @@ def stored(sent: Sent) -> StoredEgress:
 
 def read_stored(bodies: Iterable[bytes]) -> list[Sent]:
     """The counts of a room in a store."""
-    return [msgspec.json.decode(body, type=Sent) for body in bodies]
+    try:
+        return [msgspec.json.decode(body, type=Sent) for body in bodies]
+    except (ValueError, TypeError) as wrong:  # bad UTF-8 and wrong types are not MsgspecErrors
+        raise RecordCorrupt(f"a stored count of what was sent to a member cannot be read: {wrong}") from None

@@ -61,7 +61,9 @@ def prepare(path: Path, create: bool) -> None:
             db.executescript(_FIRST_TABLES)
 
 
-def _check_schema(path: Path, found: int) -> None:
+def _check_schema(path: Path, found: object) -> None:
+    if not isinstance(found, int):
+        raise RecordCorrupt(f"{path} is damaged: its schema is {found!r}")
     if found < OLDEST:
         raise RecordCorrupt(
             f"{path} was made by an earlier version of Cohabit (schema {found}, this version converts {OLDEST} to "
