@@ -49,7 +49,7 @@ async def test_a_view_that_is_too_large_is_the_fault_of_the_world_and_the_room_s
     async with open_house() as house:
         who = await make_room(house, world=str(file))
         assert (await who["ann"]("view")).text
-        await who["ann"]("add", {"n": 1})
+        assert (await who["ann"]("add", {"n": 1})).observation is None
         for _ in range(3):
             with pytest.raises(
                 GameCrash, match=r"view of seat left has 1,000,0\d\d characters of text; at most 1,000,000"
@@ -58,6 +58,27 @@ async def test_a_view_that_is_too_large_is_the_fault_of_the_world_and_the_room_s
         await who["bob"]("add", {"n": 1})
         assert (await who["ann"]("view")).text
         assert house.rooms["den"].failure is None
+
+
+@pytest.mark.parametrize("part", ["message", "public", "told"])
+async def test_an_action_that_tells_too_much_is_the_fault_of_the_world_and_is_rolled_back(
+    part: str, tmp_path: Path
+) -> None:
+    tally = (Path(__file__).parent.parent / "testing" / "tally.py").read_text()
+    old = 'return Outcome("added", public=f"{by.id} adds {n}")'
+    assert old in tally
+    long = "'x' * 1_000_001"
+    told = f"(Told({long}),)" if part == "told" else long
+    file = tmp_path / "tally.py"
+    tells = f"return Outcome(**{{{part!r}: {told}}}) if n == 1 else Outcome('added')"
+    file.write_text(tally.replace(old, tells).replace("    Stream,", "    Stream, Told,"))
+    async with open_house() as house:
+        who = await make_room(house, world=str(file))
+        before = (await who["ann"]("view")).text
+        with pytest.raises(GameCrash, match="rolled back"):
+            await who["ann"]("add", {"n": 1})
+        assert (await who["ann"]("view")).text == before
+        assert (await who["ann"]("add", {"n": 2})).message == "added"
 
 
 async def test_a_view_that_fails_costs_its_subscribers_no_event_and_the_others_no_view(tmp_path: Path) -> None:
