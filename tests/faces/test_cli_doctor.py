@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import socket
 import subprocess
@@ -12,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from cohabit.errors import StorageFailed
 from cohabit.faces.cli import main
 from cohabit.faces.cli.doctor import _clock, extras
+from cohabit.faces.cli.operator import operator_file
 from cohabit.faces.cli.verbs import VERBS
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
@@ -69,6 +72,32 @@ async def test_the_rooms_of_the_database_are_those_that_people_opened(
         await house.create_room(Scenario(world="nim", agents=[AgentSpec(id="ann", role="player")]), "r")
     code, found = findings(capsys, "--data", str(tmp_path / "data"), "--port", str(free_port()))
     assert (code, found["database"]["text"]) == (0, "SQLite, 1 room")
+
+
+async def test_a_house_whose_disk_is_full_at_its_start_leaves_nothing_that_stops_the_doctor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data"
+    allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
+    async with House.open(Settings(data=str(data))) as house:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, allowed[1]))
+        try:
+            with (
+                pytest.raises(StorageFailed, match="free some space"),
+                operator_file(house, "http://127.0.0.1:1", 1),
+            ):
+                pass
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, allowed)
+    code, found = findings(capsys, "--data", str(data), "--port", str(free_port()))
+    assert (code, found["database"]["state"]) == (0, "ok")
+
+
+def test_a_full_disk_under_the_output_says_what_to_do() -> None:
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "cohabit", "worlds"]
+        said = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert "No space left on device; free some space, and try again" in said.stderr
 
 
 def test_an_embedded_model_that_cannot_be_loaded_is_a_problem_with_a_way_out(

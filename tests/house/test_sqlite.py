@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, StorageFailed
+from cohabit.faces.cli.say import in_one_line
 from cohabit.house.store.contract import Write
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.house.store.sqlite_opening import ROWS_PER_INSERT, SCHEMA
@@ -282,7 +283,7 @@ def test_a_full_disk_fails_the_commit_and_later_ones_work_again(store: SQLiteSto
     ):
         with pytest.raises(StorageFailed) as full:
             store.commit([write])
-        assert "full" in full.value.message
+        assert "full; nothing was changed; free some space" in full.value.message
     assert (store.head("a"), store.snapshots("a"), store.credentials()) == (-1, [], [])
     assert (store.head("old"), store.snapshots("old")) == (2, [b"snapshot"]), "reading still works"
     db.execute("pragma max_page_count = 1000000")
@@ -437,6 +438,7 @@ def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path, cont
     with pytest.raises(RecordCorrupt) as refused:
         SQLiteStore(tmp_path)
     assert "cohabit.db" in refused.value.message
+    assert "cohabit verify" not in in_one_line(refused.value), "it can read no more"
     assert (tmp_path / "cohabit.db").read_bytes() == content
     with pytest.raises(RecordCorrupt):  # and the lock was given back
         SQLiteStore(tmp_path)

@@ -4,6 +4,7 @@ argparse rather than typer: `cohabit --help` takes 0.1 s of CPU with argparse an
 """
 
 import argparse
+import errno
 import importlib
 import inspect
 import os
@@ -40,7 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain("stopped")
         return 130
     except OSError as wrong:
-        complain(f"{wrong.strerror or wrong}{f': {wrong.filename}' if wrong.filename else ''}")
+        cure = "; free some space, and try again" if wrong.errno == errno.ENOSPC else ""
+        complain(f"{wrong.strerror or wrong}{f': {wrong.filename}' if wrong.filename else ''}{cure}")
         return 1
     except Exception as bug:
         if os.environ.get("COHABIT_DEBUG"):

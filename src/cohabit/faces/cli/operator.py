@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
-from cohabit.errors import Conflict
+from cohabit.errors import Conflict, StorageFailed
 from cohabit.faces.addresses import local_address
 from cohabit.house.settings import Settings
 
@@ -28,9 +28,14 @@ def operator_file(house: "House", url: str, port: int) -> Iterator[None]:
     local = local_address(house.settings, port)
     content = json.dumps({"url": url, "local": local, "token": house.operator_token()}).encode()
     path.unlink(missing_ok=True)
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)
     try:
+        try:
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(content)
+        except OSError as wrong:
+            raise StorageFailed(
+                f"{path} could not be written: {wrong.strerror}; free some space on its disk, and start the house again"
+            ) from None
         yield
     finally:
         path.unlink(missing_ok=True)

@@ -69,7 +69,7 @@ class SQLiteStore:
         try:
             self._open()
         except sqlite3.Error as wrong:
-            raise _failure(f"{self.path} cannot be opened", wrong) from wrong
+            raise _failure(f"{self.path} cannot be opened", wrong, IF_DAMAGED) from wrong
         except OSError as wrong:
             raise StorageFailed(
                 f"{folder} cannot be used as a data folder ({wrong.strerror}); choose another one with --data"
@@ -152,7 +152,9 @@ class SQLiteStore:
                     self._db.execute("begin immediate")
                 yield
         except sqlite3.Error as wrong:
-            raise StorageFailed(f"{self.path} could not be written: {wrong}; nothing was changed") from wrong
+            raise StorageFailed(
+                f"{self.path} could not be written: {wrong}; nothing was changed{_cure(wrong)}"
+            ) from wrong
 
     def _insert_lines(self, writes: Sequence[Write]) -> None:
         values: list[Any] = []
@@ -432,9 +434,27 @@ _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT,
 """SQLITE_ERROR too: our SQL is valid, so this means a missing table or column."""
 
 
-def _failure(problem: str, wrong: sqlite3.Error) -> CohabitError:
+IF_DAMAGED = ". No room in it can be read: restore a backup, as `cohabit backup` makes them"
+_CURES = {
+    sqlite3.SQLITE_FULL: "free some space on the disk of the house, and try again",
+    **dict.fromkeys(
+        (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN),
+        "is the disk of the house full, or read-only? Mend that, and try again",
+    ),
+}
+
+
+def _cure(wrong: sqlite3.Error) -> str:
+    """What to do about a database that cannot be used now."""
+    cure = _CURES.get(primary_code(wrong) or 0)
+    return f"; {cure}" if cure else ""
+
+
+def _failure(problem: str, wrong: sqlite3.Error, if_damaged: str = "") -> CohabitError:
     """RECORD_CORRUPT if the database is damaged, STORAGE_FAILED if it cannot be used now."""
     code = primary_code(wrong)
     # Without a code it comes from Python: a closed connection, or a text that is not UTF-8.
     damaged = code in _DAMAGE or (code is None and not isinstance(wrong, sqlite3.ProgrammingError))
-    return (RecordCorrupt if damaged else StorageFailed)(f"{problem}: {wrong}")
+    if damaged:
+        return RecordCorrupt(f"{problem}: {wrong}{if_damaged}")
+    return StorageFailed(f"{problem}: {wrong}{_cure(wrong)}")
