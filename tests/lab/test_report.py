@@ -324,16 +324,23 @@ def test_a_game_of_a_player_against_itself_counts_in_no_comparison_but_has_a_sco
 def test_a_game_counts_once_for_a_player_with_several_seats() -> None:
     (found,) = analyse([game(["a", "a", "b"], [1, 0, 0], 0), game(["a", "a", "b"], [0, 0, 1], 1)])
     a, b = found.players
-    assert (a.games, a.won, a.compared, a.points) == (2, 1, 2, Fraction(1, 2))
+    assert (a.games, a.won, a.compared, a.points) == (2, 1, 2, 1)
     assert (b.games, b.won, b.compared, b.points) == (2, 1, 2, 1)
+
+
+def test_a_team_that_wins_every_game_has_won_all_of_them() -> None:
+    (found,) = analyse([game(["a", "b", "a", "b"], [5, 2, 5, 2], seed) for seed in range(4)])
+    a, b = found.players
+    assert (a.won, a.win_share, a.win_interval) == (4, 1.0, share_interval(4, 4))
+    assert (b.won, b.win_share, b.win_interval) == (0, 0.0, share_interval(0, 4))
 
 
 def test_a_player_that_has_all_of_the_best_seats_has_won_and_not_drawn_with_itself() -> None:
     games = [game(["a", "b", "a", "b"], [5, 2, 5, 2], 0), game(["b", "a", "b", "a"], [4, 4, 4, 4], 1)]
     (found,) = analyse(games)
     a, b = found.players
-    assert (a.won, a.drawn, a.points) == (1, 1, Fraction(3, 4))
-    assert (b.won, b.drawn, b.points) == (0, 1, Fraction(1, 4))
+    assert (a.won, a.drawn, a.win_share) == (1, 1, 0.75)
+    assert (b.won, b.drawn, b.win_share) == (0, 1, 0.25)
     rows = list(TABLES["seats-of-games"](Results(parse_design(json.dumps(DESIGN), load=False), games)))
     assert [row["won"] for row in rows] == [True, False, True, False, *[False] * 4]
     assert [row["drawn"] for row in rows] == [*[False] * 4, *[True] * 4]

@@ -57,7 +57,7 @@ class PlayerInCondition(Struct):
     drawn: int = 0
     stopped: int = 0  # at a limit, before the end
     compared: int = 0  # games with others that have a result
-    points: Fraction = Fraction(0)  # in these, a win counts 1, and a draw is shared; divided by the player's seats
+    points: Fraction = Fraction(0)  # in these, a win counts 1, and a draw is shared
     against_itself: int = 0  # games that are not in the numbers above
     by_seed: BySeed = {}
     tally: Tally = msgspec.field(default_factory=Tally)  # of all games
@@ -217,7 +217,7 @@ def _count(player: PlayerInCondition, game: GameResult, seats: Sequence[int]) ->
     player.compared += 1
     player.won += bool(mine) and won
     player.drawn += bool(mine) and not won
-    player.points += Fraction(mine, len(best) * len(seats))
+    player.points += Fraction(mine, len(best))
 
 
 def _mean(values: Sequence[Fraction]) -> Fraction:
