@@ -1,6 +1,8 @@
 """An environment is a room: what it shows, refuses and rewards is what a room does with the same actions."""
 
 import asyncio
+import pickle
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,13 @@ from hypothesis import strategies as st
 from cohabit import envs
 from cohabit.agents.contract import adapted
 from cohabit.envs.spaces import TEXT
+from cohabit.errors import BadArgs
 from cohabit.lab.game import Game, GameSpec, purposes
 from cohabit.model.action import Action
 from cohabit.model.seat import ALL, Eye
 from cohabit.registry import make_agent
 
-from .playing import STEPS, WORLDS, Policy, SameRoom, gym, parallel
+from .playing import STEPS, WORLDS, Policy, SameRoom, aec, gym, parallel
 
 SEEDS = st.integers(0, 2**32)
 
@@ -215,3 +218,51 @@ def assert_refused(env: Any, given: Any, code: str, words: str) -> None:
     assert info["refused"]["code"] == code
     assert words in info["refused"]["message"]
     assert info["refused"]["played"] is not None
+
+
+# -- copies -------------------------------------------------------------------------------------------
+def pickled(env: Any) -> Any:
+    return pickle.loads(pickle.dumps(env))
+
+
+@pytest.mark.sampled(start=1)
+@pytest.mark.parametrize("copied", [deepcopy, pickled])
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_copy_in_the_middle_of_a_game_goes_on_as_the_game_does(name: str, copied: Any) -> None:
+    env = gym(name)
+    trajectory(env, 4, STEPS.get(name, 10), careless=2)
+    twin = copied(env)
+    assert twin.room.record.digest == env.room.record.digest
+    assert twin.room is not env.room
+    for action in [env.action_space.sample() for _ in range(3)]:
+        assert data_equivalence(env.step(action), twin.step(action), exact=True)
+    assert twin.room.record.digest == env.room.record.digest
+    assert data_equivalence(env.reset(), twin.reset(), exact=True)
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "harvest"])
+def test_a_copy_of_all_seats_asks_the_same_agent_next_and_owes_the_same_rewards(name: str) -> None:
+    env = aec(name)
+    env.reset(seed=1)
+    for _ in range(4):
+        env.step(env.action_space(env.agent_selection).sample(env.infos[env.agent_selection]["action_mask"]))
+    twin = pickled(env)
+    for _ in range(4):
+        assert twin.agent_selection == env.agent_selection
+        assert data_equivalence(env.last(), twin.last(), exact=True)
+        action = None if env.last()[2] else 0
+        env.step(action)
+        twin.step(action)
+
+
+def test_a_game_with_an_opponent_that_may_answer_otherwise_is_not_copied_until_it_is_closed(tmp_path: Path) -> None:
+    file = tmp_path / "slow.py"
+    file.write_text("class Slow:\n    async def decide(self, seen):\n        return seen.choices[0]\n")
+    env = gym("nim", opponents=f"{file}:Slow")
+    first, _ = env.reset(seed=1)
+    with pytest.raises(BadArgs, match="could answer otherwise"):
+        pickle.dumps(env)
+    env.close()
+    twin = pickled(env)
+    assert (twin.reset(seed=1)[0] == first).all()
+    twin.close()

@@ -158,6 +158,7 @@ class Episodes:
         self._seeds: Stream | None = None
         self._game: StepGame | None = None
         self._driver: Driver | None = None
+        self._taken: list[Mapping[int, Given]] = []  # the actions of the learners in this game, by step
         self.seed = 0
         self.steps = 0
         self._stuck = False
@@ -175,12 +176,16 @@ class Episodes:
         else:
             self._seeds = self._seeds or Stream(randbits(64), "episodes")
             self.seed = self._seeds.below(1 << 63)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin the game of this seed."""
         self._end_game()
         for learner in self.learners.values():
             learner.expect(None)
             learner.earned = 0.0
         self._game = StepGame(self._game_spec(), self.learners, self._agents())
-        self.steps, self._stuck = 0, False
+        self._taken, self.steps, self._stuck = [], 0, False
         self._seats, self._paid = {}, dict.fromkeys(self.learners, 0.0)
         self._standings = (-1, {})
         self._run(self._game.begin)
@@ -192,6 +197,7 @@ class Episodes:
         """One action of each learner that is to move, then the others until a learner is to move again."""
         if self._game is None:
             raise BadArgs("the environment is closed, or was not reset; call reset first")
+        self._taken.append(given)
         for i, learner in self.learners.items():
             action = given.get(i)
             learner.expect(BadArgs(NO_ACTION) if action is None and self._waits else action)
@@ -254,6 +260,29 @@ class Episodes:
             self._driver.close()
             self._driver = None
             end_idle_processes()
+
+    # -- copies -----------------------------------------------------------------------------------
+    def __getstate__(self) -> dict[str, Any]:
+        """For ``pickle`` and ``copy``: a game is its seed and the actions of its learners, which are played again."""
+        if self._game is not None and not all(player.is_quick for player in self._game.players):
+            raise BadArgs(
+                "a game cannot be copied while an opponent plays that could answer otherwise when it is asked again, "
+                "such as a language model; close the environment first"
+            )
+        head = self._game.room.record.digest if self._game is not None else None
+        return {**self.__dict__, "_game": None, "_driver": None, "_standings": (-1, {}), "_head": head}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        head, taken, paid = state.pop("_head"), state["_taken"], state["_paid"]
+        self.__dict__.update(state)
+        if head is None:
+            return
+        self._begin()
+        for given in taken:
+            self.step(given)
+        self._paid = paid
+        if self.room.record.digest != head:
+            raise BadArgs(f"{self.setup.world} goes another way when it is played again; has it changed?")
 
     # -- the state of the game --------------------------------------------------------------------
     @property
