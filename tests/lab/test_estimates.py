@@ -1,8 +1,9 @@
 """Intervals and pairing: properties that hold for any sample; ratings against openskill's own functions."""
 
 from fractions import Fraction
+from itertools import chain
 from math import isclose, sqrt
-from statistics import stdev
+from statistics import mean, stdev
 from typing import Any
 
 import pytest
@@ -11,9 +12,18 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from cohabit.lab.design import seatings
-from cohabit.lab.estimates import MIN_SAMPLE, Z_975, estimate, paired_difference, share_interval, t_quantile
+from cohabit.lab.estimates import (
+    MIN_SAMPLE,
+    Z_975,
+    estimate,
+    independent_games,
+    paired_difference,
+    share_interval,
+    t_quantile,
+)
 from cohabit.lab.game import GameResult, GameSpec
 from cohabit.lab.ratings import ranks, rate
+from cohabit.model.stream import Stream
 from cohabit.world import Standing
 
 numbers = st.fractions(-1000, 1000, max_denominator=100)
@@ -83,7 +93,7 @@ def test_seeds_without_a_partner_are_left_out_of_a_paired_difference() -> None:
 @given(st.integers(1, 400), st.data())
 def test_the_interval_of_a_share_contains_it_and_solves_the_score_equation(n: int, data: st.DataObject) -> None:
     won = data.draw(st.integers(0, n))
-    found = share_interval(won, n)
+    found = share_interval(Fraction(won, n), n)
     assert found is not None
     low, high = found
     assert 0 <= low <= won / n + 1e-12
@@ -95,7 +105,7 @@ def test_the_interval_of_a_share_contains_it_and_solves_the_score_equation(n: in
 @given(st.integers(1, 200), st.data())
 def test_the_intervals_of_a_share_and_of_its_rest_mirror_each_other(n: int, data: st.DataObject) -> None:
     won = data.draw(st.integers(0, n))
-    mine, other = share_interval(won, n), share_interval(n - won, n)
+    mine, other = share_interval(Fraction(won, n), n), share_interval(Fraction(n - won, n), n)
     assert mine is not None
     assert other is not None
     assert isclose(mine[0], 1 - other[1], abs_tol=1e-12)
@@ -103,6 +113,26 @@ def test_the_intervals_of_a_share_and_of_its_rest_mirror_each_other(n: int, data
 
 def test_no_games_have_no_share() -> None:
     assert share_interval(0, 0) is None
+    assert independent_games([]) == 0
+
+
+@pytest.mark.parametrize("seeds", [5, 30])
+@pytest.mark.parametrize("alike", [False, True])
+def test_the_interval_of_a_share_holds_it_in_19_of_20_runs_also_if_the_games_of_a_seed_end_alike(
+    seeds: int, alike: bool
+) -> None:
+    coin, runs, held = Stream(7, "coin"), 400, 0
+    for _ in range(runs):
+        games = [[Fraction(coin.below(10) < 6) for _ in range(1 if alike else 4)] for _ in range(seeds)]
+        by_seed = [results * 4 if alike else results for results in games]
+        low, high = share_interval(mean(chain.from_iterable(by_seed)), independent_games(by_seed)) or (0, 0)
+        held += low <= 0.6 <= high
+    assert held / runs > 0.93
+
+
+@given(st.lists(st.lists(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1)]), min_size=1), min_size=1))
+def test_games_are_worth_as_many_independent_ones_as_there_are_seeds_to_games(by_seed: list[list[Fraction]]) -> None:
+    assert len(by_seed) <= independent_games(by_seed) <= sum(map(len, by_seed))
 
 
 # -- ratings ----------------------------------------------------------------------------------------

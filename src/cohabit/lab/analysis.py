@@ -8,7 +8,7 @@ Games of a player against itself, and games that were stopped before they had a 
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 from json import dumps
 from math import isfinite
 from statistics import median
@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.decision import Tally
-from cohabit.lab.estimates import Estimate, estimate, paired_difference, share_interval
+from cohabit.lab.estimates import Estimate, estimate, independent_games, paired_difference, share_interval
 from cohabit.lab.folder import TimingLine
 from cohabit.lab.game import GameResult
 from cohabit.lab.scoring import add_tally, is_between_players, is_won, scores, undecided, winners
@@ -56,8 +56,7 @@ class PlayerInCondition(Struct):
     won: int = 0
     drawn: int = 0
     stopped: int = 0  # at a limit, before the end
-    compared: int = 0  # games with others that have a result
-    points: Fraction = Fraction(0)  # in these, a win counts 1, and a draw is shared
+    points_by_seed: dict[Seed, list[Fraction]] = {}  # of games with others that have a result: a win is 1
     against_itself: int = 0  # games that are not in the numbers above
     by_seed: BySeed = {}
     tally: Tally = msgspec.field(default_factory=Tally)  # of all games
@@ -69,12 +68,21 @@ class PlayerInCondition(Struct):
         return estimate(list(self.by_seed.values()))
 
     @property
+    def compared(self) -> int:
+        """The number of games with others that have a result."""
+        return sum(map(len, self.points_by_seed.values()))
+
+    @property
+    def points(self) -> Fraction:
+        return sum(chain.from_iterable(self.points_by_seed.values()), Fraction(0))
+
+    @property
     def win_share(self) -> float | None:
         return float(self.points) / self.compared if self.compared else None
 
     @property
     def win_interval(self) -> tuple[float, float] | None:
-        return share_interval(self.points, self.compared)
+        return share_interval(self.win_share or 0.0, independent_games(self.points_by_seed.values()))
 
     @property
     def failure_rate(self) -> float:
@@ -214,10 +222,9 @@ def _count(player: PlayerInCondition, game: GameResult, seats: Sequence[int]) ->
     """Count a game once, also if the player had several seats in it."""
     best = winners(game)
     mine, won = sum(seat in best for seat in seats), is_won(game, best)
-    player.compared += 1
     player.won += bool(mine) and won
     player.drawn += bool(mine) and not won
-    player.points += Fraction(mine, len(best))
+    player.points_by_seed.setdefault(game.spec.seed, []).append(Fraction(mine, len(best)))
 
 
 def _mean(values: Sequence[Fraction]) -> Fraction:

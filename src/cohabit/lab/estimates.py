@@ -5,8 +5,9 @@ squared deviations divided by n - 1, and t the 97.5 % quantile of Student's dist
 (table below). Between two rows of the table the earlier one is used, which makes the interval slightly wider.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from math import sqrt
 from typing import NamedTuple, TypeVar
 
@@ -84,18 +85,32 @@ def correlation(pairs: Sequence[tuple[Fraction, Fraction]]) -> float | None:
     return float(covariation) / sqrt(variation_x * variation_y)
 
 
-def share_interval(successes: Fraction | int, n: int) -> tuple[float, float] | None:
+def share_interval(share: Fraction | float, n: float) -> tuple[float, float] | None:
     """The 95 % interval of a share by Wilson's formula, which stays within 0 and 1 also for few games or none won.
 
-    None without trials. A draw may count as part of a success.
+    ``n``: how many independent trials it is worth. None without trials. A draw may count as part of a success.
     """
     if n == 0:
         return None
-    share, z2 = float(Fraction(successes) / n), Z_975 * Z_975
+    share, z2 = float(share), Z_975 * Z_975
     centre = share + z2 / (2 * n)
     spread = Z_975 * sqrt(max(0.0, share * (1 - share)) / n + z2 / (4 * n * n))
     whole = 1 + z2 / n
     return max(0.0, (centre - spread) / whole), min(1.0, (centre + spread) / whole)
+
+
+def independent_games(by_seed: Collection[Sequence[Fraction]]) -> float:
+    """How many independent games these are worth, to an interval of their mean: between the number of seeds and that of
+    games, fewer the more the games of a seed end alike. Such games tell less than as many with seeds of their own."""
+    seeds, n = len(by_seed), sum(map(len, by_seed))
+    if n == 0:
+        return 0
+    share = sum(chain.from_iterable(by_seed), Fraction(0)) / n
+    if seeds == 1 or share in (0, 1):
+        return seeds
+    spread = sum((sum(results) - share * len(results)) ** 2 for results in by_seed)
+    variance = spread * seeds / ((seeds - 1) * n * n)  # of the share
+    return float(max(seeds, min(n, share * (1 - share) / variance))) if variance else n
 
 
 def paired_difference(first: Mapping[K, Fraction], second: Mapping[K, Fraction]) -> Estimate | None:
