@@ -40,6 +40,23 @@ class Named(Adds):
     action_names = ("little", "more", "much")
 
 
+class Masked(Adds):
+    """Its second action is never possible, and an error."""
+
+    def __init__(self, actions: int = 3) -> None:
+        super().__init__()
+        self.action_space = spaces.Discrete(actions, start=1)
+        self.mask = np.array([1, 0, 1] + [0] * (actions - 3), np.int8)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        return super().reset(seed=seed)[0], {"action_mask": self.mask}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        assert action != 2
+        seen, reward, over, cut, _ = super().step(action)
+        return seen, reward, over, cut, {"action_mask": self.mask}
+
+
 class Vector(Adds):
     def __init__(self) -> None:
         super().__init__()

@@ -14,7 +14,7 @@ from cohabit.libraries.gymnasium.minigrid_view import View, told
 from cohabit.model.seat import ALL
 from cohabit.registry import find_library, find_world, listed_games
 from cohabit.testing.checker import check_here
-from cohabit.world import World
+from cohabit.world import GameRejected, World
 
 ME = Seat("1", "Ann")
 OWN = "gymnasium:tests.libraries.own_environments"
@@ -192,6 +192,17 @@ def test_an_environment_of_ones_own_is_played_by_its_spaces(name: str, move: Any
     assert len(legal) > 2
     for listed in legal:
         assert act(begun(f"{OWN}:{name}"), "play", **listed.parameters).message.startswith("Reward: 1.")
+
+
+@pytest.mark.parametrize("actions", [3, 1000])
+def test_a_move_that_the_environment_masks_is_refused_and_does_not_reach_it(actions: int) -> None:
+    world = begun(f"{OWN}:Masked(actions={actions})")
+    assert [listed.parameters["move"] for listed in world.legal(ME)] == [1, 3]
+    before = world.snapshot()
+    with pytest.raises(GameRejected, match="2 is not possible now; possible moves: 1, 3"):
+        act(world, "play", move=2)
+    assert world.snapshot() == before
+    assert act(world, "play", move=3).message.startswith("Reward: 1.")
 
 
 def test_an_environment_that_renders_text_shows_it_and_takes_parameters() -> None:

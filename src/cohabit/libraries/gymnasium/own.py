@@ -18,7 +18,7 @@ from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 from cohabit.model.seat import Eye, Seat
 from cohabit.model.stream import Stream
-from cohabit.world import ActionSpec, ArraySpec, Outcome, WorldSpec
+from cohabit.world import ActionSpec, ArraySpec, GameRejected, Outcome, WorldSpec
 
 OBSERVATION = "observation"
 MASK = "action_mask"
@@ -42,6 +42,9 @@ class OwnWorld(EnvironmentWorld):
 
     def _play(self, by: Seat, /, move: Any) -> Outcome:
         self.decode(move)  # a move that is none is refused before anything has changed
+        possible = self._unmasked()
+        if possible is not None and move not in possible:
+            raise GameRejected(f"{move!r} is not possible now; possible moves: {', '.join(map(str, possible[:12]))}")
         made: Outcome = self.do(move)
         return made
 
@@ -57,18 +60,24 @@ class OwnWorld(EnvironmentWorld):
     def legal(self, seat: Seat) -> Sequence[Action] | None:
         if not self.to_move():
             return []
+        possible = self._unmasked()
+        return self.numbered() or self._examples() if possible is None else [*map(_played, possible)]
+
+    def _unmasked(self) -> list[Any] | None:
+        """The moves that the environment says are possible now; None if it says nothing."""
         mask = self.info.get(MASK) if isinstance(self.info, Mapping) else None
-        if mask is not None and isinstance(self.action_space, spaces.Discrete) and any(mask):
-            return [each for each, possible in zip(self.numbered() or (), mask, strict=False) if possible]
-        return self.numbered() or self._examples()
+        if mask is None or not isinstance(self.action_space, spaces.Discrete) or not any(mask):
+            return None
+        moves = self.names or range(int(self.action_space.start), int(self.action_space.start + self.action_space.n))
+        return [move for move, possible in zip(moves, mask, strict=False) if possible]
 
     def _examples(self) -> list[Action]:
         stream = Stream(0, f"examples {self.steps}")  # the same in every game: examples must tell nothing
-        return [Action("play", {"move": each}) for each in some_values(self.action_space, stream)]
+        return [*map(_played, some_values(self.action_space, stream))]
 
     def numbered(self) -> Sequence[Action] | None:
         listed: Sequence[Any] | None = self.names or all_values(self.action_space)
-        return None if listed is None else [Action("play", {"move": each}) for each in listed]
+        return None if listed is None else [*map(_played, listed)]
 
     # -- what is seen -----------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
@@ -97,6 +106,10 @@ class OwnWorld(EnvironmentWorld):
     def array(self, eye: Eye, form: str) -> Any:
         found = self.seen[form] if isinstance(self.observation_space, spaces.Dict) else self.seen
         return np.array(found, dtype=_boxes(self.observation_space)[form].dtype)
+
+
+def _played(move: Any) -> Action:
+    return Action("play", {"move": move})
 
 
 def own_world(
