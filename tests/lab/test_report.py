@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -154,6 +155,18 @@ def test_plots_take_the_colours_of_the_page(folder: Path) -> None:
     assert "prefers-color-scheme: dark" in text
     assert "currentColor" in text
     assert "#010203" not in text
+
+
+@pytest.mark.parametrize(("seeds", "bars"), [(2, 0), (6, 1)])
+def test_a_plot_has_an_error_bar_only_where_there_is_an_interval(seeds: int, bars: int) -> None:
+    games = [game(["a"], [number % 3], number, seed=str(number)) for number in range(seeds)]
+    (found,) = analyse(games)
+    drawn = plots.score_plot("s", found.players, plots.colours_of(["a"]))
+    assert drawn.count('id="s-LineCollection') == bars
+    design = parse_design(json.dumps({"name": "x", "worlds": ["nim"], "lineups": [["a"]]}), load=False)
+    (axes,) = Results(design, games).plot().axes
+    lines = [path for each in axes.collections for path in each.get_paths() if not np.isnan(path.vertices).any()]
+    assert len(lines) == bars
 
 
 @pytest.mark.filterwarnings("error")

@@ -86,7 +86,7 @@ def score_plot(name: str, players: Sequence[PlayerInCondition], colours: dict[st
             values = [float(value) for value in player.by_seed.values()][:200]
             axes.plot(values, [place + 0.22] * len(values), "|", color=colour, alpha=0.6, ms=7)
             if found is not None:
-                error = found.interval or 0.0
+                error = found.interval  # without one, no error bar: one of length 0 would look like certainty
                 axes.errorbar(float(found.mean), place, xerr=error, fmt="o", color=colour, capsize=4, lw=2, ms=6)
         _label_rows(axes, players)
         axes.set_xlabel("mean score, 95 % interval over seeds; ticks are seeds")

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -222,7 +223,7 @@ class Results:
             axes.bar(
                 [name for name, _ in shown],
                 [float(score.mean) for _, score in shown],
-                yerr=[score.interval or 0.0 for _, score in shown],
+                yerr=[score.interval or nan for _, score in shown],  # without an interval, no error bar
                 capsize=4,
             )
             axes.set_ylabel("mean score")
