@@ -95,6 +95,18 @@ def test_every_plot_is_well_formed_and_reproducible_and_has_ids_of_its_own() -> 
     assert drawn == plots.draw(lineups, rated)
 
 
+@pytest.mark.parametrize("name", ["results", "wars"])
+def test_a_plot_of_one_round_has_no_error_bars(name: str) -> None:
+    one = plots.draw(summarise([analyse(rounds()[0])]), [])[name]
+    assert not re.search(r'LineCollection[^"]*">\s*<path d="M', one)
+
+
+def test_error_bars_can_be_seen_on_a_dark_page() -> None:
+    text = plots.draw(summarise([analyse(each) for each in (eventful(), a_round([turn()] * 3))]), [])["wars"]
+    (bar,) = re.findall(r'LineCollection[^"]*">\s*<path d="M[^>]*stroke: ([^;]*)', text)
+    assert bar == "currentColor"
+
+
 def test_without_plots_the_page_says_how_to_get_them() -> None:
     text = page(experiment(), rounds(), with_plots=False)
     assert "<svg" not in text

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from math import ceil
+from math import ceil, nan
 from typing import Any
 
 from cohabit.lab.estimates import Estimate
-from cohabit.lab.plots import can_draw, colours_of, label_text, svg
+from cohabit.lab.plots import INK, can_draw, colours_of, label_text, svg
 from cohabit.lab.statecraft.summaries import Curve, LineupSummary, RatedPledges
 
 GOOD, BAD = "#228833", "#ee6677"
@@ -77,7 +77,7 @@ def _results(lineups: Sequence[LineupSummary], plot: Any) -> None:
     colours = _player_colours(lineups)
     for height, (_, player) in enumerate(rows):
         welfare, colour = player.welfare, colours[player.player]
-        plot.errorbar(float(welfare.mean), height, xerr=welfare.half_width or 0, fmt="o", color=colour, capsize=3)
+        plot.errorbar(float(welfare.mean), height, xerr=welfare.half_width or None, fmt="o", color=colour, capsize=3)
     labels = [label_text(f"{lineup.title}: {player.player} × {player.nations}") for lineup, player in rows]
     plot.set(xlabel="welfare per nation and turn, with 95 % interval", yticks=range(len(rows)), yticklabels=labels)
     plot.set_xlim(left=0)
@@ -88,7 +88,7 @@ def _wars(lineups: Sequence[LineupSummary], axes: Any) -> None:
     wars, income = axes
     heights, titles = range(len(lineups)), [label_text(lineup.title) for lineup in lineups]
     wars.barh(heights, [float(lineup.wars.mean) for lineup in lineups], color=BAD,
-              xerr=[lineup.wars.half_width or 0 for lineup in lineups], capsize=3)  # fmt: skip
+              xerr=[lineup.wars.half_width or nan for lineup in lineups], ecolor=INK, capsize=3)  # fmt: skip
     wars.set(xlabel="wars per round", yticks=heights, yticklabels=titles)
     start = [0.0] * len(lineups)
     for use, colour in INCOME_COLOURS.items():
