@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cohabit.errors import CohabitError, RecordCorrupt
+from cohabit.errors import RecordCorrupt, TurnNotYours
 from cohabit.faces.cli import main
 from cohabit.faces.cli.showing import told_lines
 from cohabit.house.house import House
@@ -160,7 +160,7 @@ async def test_what_a_house_cannot_read_at_its_start_is_named_by_verify_and_doct
         _, tokens = await house.create_room(parse_scenario(SCENARIO), "table")
         await house.call(house.identify(tokens["zeus"]), "table", "view")
         await house.call(house.identify(tokens["host"]), "table", "invite", {"id": "eve"})
-        with pytest.raises(CohabitError):
+        with pytest.raises(TurnNotYours):
             await house.call(house.identify(tokens["bob"]), "table", "take", {"n": 1})
     change(tmp_path, f"update {table} set body = x'00'")
     house_starts = False
