@@ -90,6 +90,20 @@ async def test_an_export_verifies_and_replays_like_the_record_it_is_of(
     assert from_store == from_file
 
 
+async def test_ctrl_c_during_a_replay_does_not_call_the_record_broken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await play(tmp_path)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cohabit.worlds.nim.Nim.to_move", interrupted)
+    for words in (["replay", "table"], ["export", "table", "--as", "ann"], ["export", "table", "--html"]):
+        assert main([*words, "--data", str(tmp_path)]) == 130
+        assert capsys.readouterr().err == "cohabit: stopped\n"
+
+
 def test_a_line_of_the_log_has_each_name_once_and_the_recipients_by_handle() -> None:
     scenario = parse_scenario('{"world": "nim", "agents": [{"id": "ann", "role": "player", "claim": "auto:0"}]}')
     world = make_world("nim", {})

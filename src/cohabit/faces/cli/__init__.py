@@ -32,14 +32,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(sentence(str(wrong)))
         return 2
     except CohabitError as refusal:
+        if _interrupted(refusal):
+            return _stopped()
         complain(in_one_line(refusal))
         return 1
     except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
-        complain("stopped")
-        return 130
+        return _stopped()
     except OSError as wrong:
         cure = "; free some space, and try again" if wrong.errno == errno.ENOSPC else ""
         complain(f"{wrong.strerror or wrong}{f': {wrong.filename}' if wrong.filename else ''}{cure}")
@@ -49,6 +50,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         complain(f"a bug in Cohabit: {type(bug).__name__}: {bug} (please report it; COHABIT_DEBUG=1 shows more)")
         return 1
+
+
+def _interrupted(refusal: BaseException) -> bool:
+    """True if this came of Ctrl-C: a room that replays takes it for a failure of its world."""
+    cause = refusal.__cause__ or refusal.__context__
+    return cause is not None and (isinstance(cause, KeyboardInterrupt) or _interrupted(cause))
+
+
+def _stopped() -> int:
+    complain("stopped")
+    return 130
 
 
 def _run(words: list[str]) -> int:
