@@ -104,6 +104,16 @@ async def test_ctrl_c_during_a_replay_does_not_call_the_record_broken(
         assert capsys.readouterr().err == "cohabit: stopped\n"
 
 
+async def test_an_export_needs_a_file_in_a_folder_that_exists(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await play(tmp_path)
+    for output, says in ((".", "is a folder; name a file in it"), (str(tmp_path / "gone" / "x"), "no such folder")):
+        for how in ([], ["--html"]):
+            assert main(["export", "table", "-o", output, *how, "--data", str(tmp_path)]) == 1
+            assert says in capsys.readouterr().err
+
+
 def test_a_line_of_the_log_has_each_name_once_and_the_recipients_by_handle() -> None:
     scenario = parse_scenario('{"world": "nim", "agents": [{"id": "ann", "role": "player", "claim": "auto:0"}]}')
     world = make_world("nim", {})

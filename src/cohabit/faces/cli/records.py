@@ -202,25 +202,25 @@ def export(args: argparse.Namespace) -> int:
       cohabit export demo --html -o demo.html
       cohabit export pvp --html --as athena -o athena.html
     """
+    path = _output(args.output)
     if args.frames is not None and not (args.html and 1 <= args.frames <= MAX_HTML_FRAMES):
         raise UsageError(f"--frames is for --html, and from 1 to {MAX_HTML_FRAMES}")
     with open_store(args) as store:
         source = from_store(store, args.room)
         if args.html:
-            return _export_page(args, store, source)
+            return _export_page(args, store, source, path)
         lines = _seen_by(source, args.member) if args.member else _everything(source)
-        if args.output is None:
+        if path is None:
             _write(sys.stdout.buffer, lines)
             sys.stdout.flush()
             return 0
-        path = Path(args.output)
         with _written(path) as file:
             count = _write(file, lines)
     tell(f"{path}: {count:,} lines")
     return 0
 
 
-def _export_page(args: argparse.Namespace, store: LastingStore, source: Source) -> int:
+def _export_page(args: argparse.Namespace, store: LastingStore, source: Source, path: Path | None) -> int:
     from cohabit.faces.cli.film import page_of
     from cohabit.house.agents.decisions import RoomLog
     from cohabit.house.agents.transcripts import Transcripts
@@ -229,15 +229,24 @@ def _export_page(args: argparse.Namespace, store: LastingStore, source: Source) 
     decisions = RoomLog.stored(Transcripts(folder, 0), source.name)
     who, frames = args.member or "public", args.frames or HTML_FRAMES
     page, film = page_of(store, Keyframes(folder), source, decisions, who, frames)
-    if args.output is None:
+    if path is None:
         sys.stdout.write(page)
         return 0
-    path = Path(args.output)
     with _written(path) as file:
         file.write(page.encode())
     seen = "" if args.member else "; it shows what everybody may see, with --as all everything"
     tell(f"{path}: {len(film.frames):,} frames, {path.stat().st_size:,} bytes{seen}")
     return 0
+
+
+def _output(name: str | None) -> Path | None:
+    """The file to write; None is stdout. Checked first, because a long replay comes before it is written."""
+    path = None if name is None else Path(name)
+    if path is not None and path.is_dir():
+        raise BadArgs(f"{path} is a folder; name a file in it")
+    if path is not None and not path.absolute().parent.is_dir():
+        raise BadArgs(f"no such folder: {path.absolute().parent}")
+    return path
 
 
 @contextmanager
