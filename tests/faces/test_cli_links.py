@@ -51,8 +51,27 @@ async def test_links_show_where_a_room_is_and_who_has_a_token_but_no_token(tmp_p
     assert all(token not in out for token in tokens.values())
     assert "Did you mean: den" in (await ask(capsys, "links", "dan", "--data", str(tmp_path), code=1))
     assert "needs the ROOM" in (await ask(capsys, "links", "--renew", "ann", "--data", str(tmp_path), code=2))
-    empty = tmp_path / "empty"
-    assert "no rooms yet" in await ask(capsys, "links", "--data", str(empty))
+    empty = Settings(data=str(tmp_path / "empty"))
+    async with House.open(empty):
+        pass
+    assert "no rooms yet" in await ask(capsys, "links", "--data", empty.data)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["links"], ["links", "den", "--renew", "ann"], ["rebind", "den", "nim"], ["token", "list"],
+        ["token", "rotate", "ann"], ["token", "revoke", "ann"], ["data", "show", "ann"], ["egress", "den"],
+    ],
+)  # fmt: skip
+def test_in_a_mistyped_folder_only_the_first_credential_creates_a_house(
+    words: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    folder = tmp_path / "gone"
+    assert main([*words, "--data", str(folder)]) == 1
+    assert f"no house in {folder} yet" in capsys.readouterr().err
+    assert not folder.exists()
+    assert main(["token", "new", "me", "--data", str(folder)]) == 0
 
 
 async def test_a_lost_link_is_replaced_and_the_old_one_stops_working(tmp_path: Path, capsys: Captured) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cohabit.errors import UnknownAsset, UnknownRoom
 from cohabit.faces.cli.operator import as_operator, house_url
-from cohabit.faces.cli.options import data_hint, data_option, settings_of
+from cohabit.faces.cli.options import data_hint, data_option, need_house, settings_of
 from cohabit.faces.cli.say import UsageError, clean, paint, table, tell
 from cohabit.model.suggest import nearest
 
@@ -116,5 +116,8 @@ def rebind(args: argparse.Namespace) -> int:
 async def _rebind(args: argparse.Namespace) -> None:
     from cohabit.house.house import House
 
-    async with House.open(settings_of(args), dormant=True) as house:
+    settings = settings_of(args)
+    if not settings.store:
+        need_house(settings.folder)
+    async with House.open(settings, dormant=True) as house:
         await house.rooms.rebind(args.room, args.world)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cohabit.errors import Conflict, StorageFailed
 from cohabit.faces.addresses import local_address
+from cohabit.faces.cli.options import need_house
 from cohabit.house.settings import Settings
 
 if TYPE_CHECKING:
@@ -42,11 +43,14 @@ def operator_file(house: "House", url: str, port: int) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def as_operator(settings: Settings) -> "AsyncIterator[Client]":
-    """A client of this data folder's house, with the operator's permissions."""
+async def as_operator(settings: Settings, create: bool = False) -> "AsyncIterator[Client]":
+    """A client of this data folder's house, with the operator's permissions. ``create``: make the house if there is
+    none, which is a mistyped folder for anything but the first credential."""
     from cohabit.faces.python import connect
     from cohabit.house.house import House
 
+    if not (create or settings.store or (settings.folder / FILE).is_file()):
+        need_house(settings.folder)
     try:
         async with House.open(settings, dormant=True) as house, connect(house, house.operator_token()) as client:
             yield client

@@ -88,7 +88,7 @@ def _show_links(args: argparse.Namespace, token: str) -> None:
 
 
 async def _ask(args: argparse.Namespace, command: str, wanted: dict[str, Any]) -> Any:
-    async with as_operator(settings_of(args)) as client:
+    async with as_operator(settings_of(args), create=args.what == "new") as client:
         try:
             return await client.call(command, wanted)
         except UnknownAsset as unknown:
