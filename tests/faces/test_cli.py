@@ -237,7 +237,11 @@ def _options_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> set[str
         (["--xyzzyq"], "cohabit: unknown option --xyzzyq; `cohabit --help` lists the verbs."),
         (
             ["rooms", "--x"],
-            "cohabit: cohabit rooms: unrecognized arguments: --x; `cohabit rooms --help` shows its options.",
+            "cohabit: rooms: unrecognized arguments: --x; `cohabit rooms --help` shows its options.",
+        ),
+        (
+            ["up", "--prot", "9"],
+            "cohabit: up: unrecognized arguments: --prot; did you mean --port? `cohabit up --help` shows its options.",
         ),
     ],
 )

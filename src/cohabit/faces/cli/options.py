@@ -116,7 +116,10 @@ def place_of(args: argparse.Namespace) -> Place:
         url, its_token, its_room = _read_link(usual)
         token, room = token or its_token, room or its_room
     if not token:
-        raise Unauthorized("no token was given")
+        raise Unauthorized(
+            "no token was given; give a link that `cohabit up` printed, or set COHABIT_TOKEN. `cohabit links ROOM "
+            "--renew MEMBER` makes a new link, `cohabit token new NAME --host` a token for the whole house"
+        )
     return Place(url or load_settings({}).url.rstrip("/"), token, linked or room)
 
 

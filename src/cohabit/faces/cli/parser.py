@@ -19,7 +19,8 @@ class Parser(argparse.ArgumentParser):
     """argparse with errors in one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog}: {message}{self._near(message)}; `{self.prog} --help` shows its options")
+        verb = self.prog.removeprefix("cohabit ")
+        raise UsageError(f"{verb}: {message}{self._near(message) or ';'} `{self.prog} --help` shows its options")
 
     def _near(self, message: str) -> str:
         """The options that may be meant by one that does not exist."""
