@@ -335,9 +335,10 @@ def _powers(mine: Kingdom | None, over: bool) -> str:
     own = kings_powers()
     usable = [p for p in own if p.faith <= mine.faith]
     dear = sorted(p.faith for p in own if p.faith > mine.faith)
-    more = f"{len(dear)} more cost {dear[0]} to {dear[-1]}" if dear else ""
+    price = " to ".join(str(faith) for faith in dict.fromkeys((*dear[:1], *dear[-1:])))
+    more = f"{len(dear)} more cost {price}" if dear else ""
     if not usable:
-        return f"You cannot pay any power yet; {len(dear)} cost {dear[0]} to {dear[-1]} faith."
+        return f"You cannot pay any power yet; {len(dear)} cost {price} faith."
     known, ground = (
         ", ".join(f"{p.id} {p.faith}" for p in usable if (p.family == "terraform") is is_ground)
         for is_ground in (False, True)
