@@ -321,6 +321,12 @@ KEEPS = {
 }
 
 
+def test_what_is_skipped_for_one_reason_is_one_line_of_the_report(tmp_path):
+    report = str(check_here(str(tmp_path / "gone.py"), seeds=(1,), steps=1))
+    assert "FAIL  spec" in report
+    assert report.count("the world could not be created") == 1
+
+
 def test_a_refusal_where_nothing_can_be_refused_is_named(tmp_path, without_processes):
     refusing = (
         "        self.given = []\n        return ()",

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -69,6 +70,10 @@ LOOK_S = 1.0
 """Seconds between two looks at the progress."""
 
 
+MANY = 3
+"""More checks than this that were skipped for one reason are one line of a report."""
+
+
 class Finding(Struct, frozen=True):
     """The result of one check. ``ok`` is None if it was skipped. ``warned``: something could not be checked."""
 
@@ -98,9 +103,13 @@ class Report(Struct, frozen=True):
         marks = {True: "ok  ", False: "FAIL", None: "–   "}
         warned = [finding.check for finding in self.findings if finding.warned]
         lines = [f"{self.world}: {self.steps} steps played"]
+        skipped = Counter(finding.message for finding in self.findings if finding.ok is None)
         for finding in self.findings:
+            if skipped[finding.message] > MANY:
+                continue
             head = f"  {'warn' if finding.warned else marks[finding.ok]}  {finding.check:<{width}}  "
             lines += textwrap.wrap(finding.message, 110, initial_indent=head, subsequent_indent=" " * len(head))
+        lines += [f"  –     {n} others {why}" for why, n in skipped.items() if n > MANY]
         bad = len(self.failed())
         passed = f"  all checks passed{', except for ' * bool(warned)}{' and '.join(warned)}"
         lines.append(passed if self.ok else f"  {bad} of {len(self.findings)} checks failed")
