@@ -127,8 +127,16 @@ def make_agent(
     target = BRAINS.get(brain.kind) or AT_A_TERMINAL.get(brain.kind) or installed_brains().get(brain.kind)
     if target is None or brain.target:
         known = [*BRAINS, *BACKENDS, *AT_A_TERMINAL, *installed_brains()]
-        raise UnknownAsset(f"unknown brain {name!r}", did_you_mean=nearest(brain.kind, known, 2))
+        raise UnknownAsset(unknown_brain(name), did_you_mean=nearest(brain.kind, known, 2))
     return _spending_from(setting, _called(brain, imported(target), purpose))
+
+
+def unknown_brain(name: str) -> str:
+    """What is wrong with the name of a brain, and what names there are."""
+    return (
+        f"unknown brain {name!r}; it is a script such as random or warlord, a model such as local or ollama:NAME, "
+        "FILE.py or command:PROGRAM"
+    )
 
 
 def _spending_from(setting: "Setting | None", agent: Any) -> Any:

@@ -469,7 +469,7 @@ async def test_without_a_stand_in_there_is_nobody_to_hand_back_to() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("warlrod", "unknown brain 'warlrod'"),
+        ("warlrod", "unknown brain 'warlrod'; it is a script such as random or warlord, a model such as local"),
         ("openai:gpt-x", "OPENAI_API_KEY"),
         ("anthropic:claude-x", "ANTHROPIC_API_KEY"),
         ("openai:m@http://127.0.0.1:1", "no server answers at http://127.0.0.1:1"),

@@ -14,7 +14,7 @@ from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.house.settings import Settings, split_names
 from cohabit.house.threads import run_in_thread
 from cohabit.model.suggest import nearest
-from cohabit.registry import BRAINS, HUMAN, absolute_brain, is_script, knows_brain, players_of
+from cohabit.registry import BRAINS, HUMAN, absolute_brain, is_script, knows_brain, players_of, unknown_brain
 
 MAKE_S = 60.0
 """The time that making an agent may take: some packages take long to import."""
@@ -68,4 +68,4 @@ async def check_makeable(name: str, dollars: float | None = None) -> None:
 
 
 def _unknown(name: str) -> BadArgs:
-    return BadArgs(f"unknown brain {name[:80]!r}", did_you_mean=nearest(name[:80], list(BRAINS), 2))
+    return BadArgs(unknown_brain(name[:80]), did_you_mean=nearest(name[:80], list(BRAINS), 2))
