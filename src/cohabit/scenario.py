@@ -325,8 +325,12 @@ def check_handle(handle: str) -> None:
         raise BadArgs("id: 'the house' is reserved for the house itself; choose another name")
     if _IDENTITY.fullmatch(handle):
         raise BadArgs(f"id: {handle!r} has the form of an identity; choose another name")
-    if handle == "*" or handle.startswith("team:") or any(c in RESERVED for c in handle):
-        raise BadArgs(f"id: {handle!r} has a reserved form; choose a name without spaces, parentheses, / and #")
+    if handle == "*":
+        raise BadArgs("id: '*' means everybody; choose another name")
+    if handle.startswith("team:") or any(c in RESERVED for c in handle):
+        raise BadArgs(
+            f"id: {handle!r} is not possible: a name has no spaces, parentheses, / or #, and does not begin with team:"
+        )
 
 
 def handle_for(name: str) -> str:

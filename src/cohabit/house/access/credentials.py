@@ -391,7 +391,7 @@ def _owner(ctx: HouseContext, name: str, room: str | None) -> tuple[Identity, li
     held = ctx.house.identities.of(identity.id, room)
     if not held:
         where = f"for room {room}" if room is not None else "for the house"
-        raise UnknownAsset(f"{name!r} has no token {where}; see `list_credentials`")
+        raise UnknownAsset(f"{name!r} has no token {where}; see `list_credentials`, or run `cohabit token list`")
     return identity, held
 
 
@@ -421,5 +421,7 @@ def _identity(ctx: HouseContext, name: str) -> Identity:
         rooms = sorted({c.room for i in identities.everybody() if i.name == name
                         for c in identities.all_credentials() if c.identity == i.id and c.room})  # fmt: skip
         hint = f"; it has one for room {', '.join(rooms)}, so pass room" if rooms else ""
-        raise UnknownAsset(f"{name!r} has no house-wide token{hint}; see `list_credentials`", rooms=rooms)
+        raise UnknownAsset(
+            f"{name!r} has no house-wide token{hint}; see `list_credentials`, or run `cohabit token list`", rooms=rooms
+        )
     return found[0]
