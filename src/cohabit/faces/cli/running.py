@@ -35,7 +35,7 @@ def serve_options(parser: argparse.ArgumentParser) -> None:
 def serve(args: argparse.Namespace) -> int:
     """Serve the rooms in a data folder until Ctrl-C.
 
-    On the first start this creates a host credential and shows it once. With it you can create rooms and
+    On the first start this creates a host token and shows it once. With it you can create rooms and
     enter all of them.
 
     Examples:
@@ -139,12 +139,12 @@ async def first_host_token(house: "House") -> str | None:
 
 
 def host_lines(token: str | None, url: str, args: argparse.Namespace) -> list[str]:
-    """The lines with the host credential, which is shown only on the first start."""
+    """The lines with the host token, which is shown only on the first start."""
     if token is None:
         again = f"cohabit token new NAME --host{data_hint(args)}"
         return [f"The host token was shown on the first start. If you lost it, `{again}` creates another one.", ""]
     return [
-        paint("bold", "Your host credential (shown once; keep it):"),
+        paint("bold", "Your host token (shown once; keep it):"),
         f"  {token}",
         f"  page  {url}/#{token}",
         f"  COHABIT_TOKEN={token} cohabit call create_room scenario=pvp --url {url}",
