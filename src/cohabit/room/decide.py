@@ -67,7 +67,7 @@ def decide(
 
 
 def by_credential(credential: Credential | None, at: int) -> Decision:
-    """True if the credential is still valid."""
+    """Refuse a credential that is no longer valid."""
     if credential is not None:
         if credential.revoked:
             return Decision("UNAUTHORIZED", "this token was revoked; ask your host for a new one")
