@@ -14,6 +14,8 @@ from cohabit.house.access.invites import create_invite, revoke_invite
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.running.calls import SystemCall
 from cohabit.model.grant import Capability
+from cohabit.room.access.members import check_invitation
+from cohabit.room.base import Context
 from cohabit.room.commands import command, command_of
 
 C = Capability
@@ -21,6 +23,7 @@ WATCHERS = "watchers"
 """The handle of the member that is shared by all who watch with the link."""
 MAY = (C.WATCH, C.READ_ROSTER, C.SEE_SCREEN)
 JOIN = command_of(join)
+LOBBY = "this room has a lobby, in which those who watch would wait; turn it off first (`set_entry`)"
 
 
 class WatchLink(Struct, omit_defaults=True):
@@ -43,9 +46,11 @@ async def watch_link(
     """
     house = ctx.house
     async with house.exclusive:
-        for known in house.identities.all_invites(ctx.room.id):
-            if known.watches and not known.revoked:
-                await revoke_invite(ctx, known.id)
+        old = [known for known in house.identities.all_invites(ctx.room.id) if known.watches and not known.revoked]
+        if not off:
+            _check_entry(ctx, replaces=bool(old))
+        for known in old:
+            await revoke_invite(ctx, known.id)
     if off:
         return WatchLink()
     handle = WATCHERS
@@ -55,7 +60,20 @@ async def watch_link(
     credential = house.identities.identify(made.code, house.clock.now())
     joined = await join(HouseContext(house, credential, JOIN, ctx.runner), keep_token=True)
     if joined.status != "joined":
-        raise Conflict("this room has a lobby: admit the watchers there, or close it (`set_entry`)")
+        raise Conflict(LOBBY)
     if ctx.room.hooks.full_view_until:  # the room is open to spectators
         await ctx.runner.submit(SystemCall("spectates", {"member": joined.member}))
     return WatchLink(made.link, made.code, made.invite, made.note)
+
+
+def _check_entry(ctx: HouseContext, replaces: bool) -> None:
+    """Refuse before the old link ends, if the new one cannot be made or nobody could enter with it."""
+    room, policy = ctx.room, ctx.room.state.entry_policy
+    asking = Context(room, room.state, ctx.member, ctx.house.clock.now())
+    check_invitation(asking, WATCHERS, "human", None, None, None, MAY)
+    if policy.locked:
+        raise Conflict("this room is locked; unlock it first (`set_entry`)")
+    if policy.lobby:
+        raise Conflict(LOBBY)
+    if not replaces and len(room.state.members) >= ctx.house.settings.members_limit:
+        raise Conflict("this room is full; remove a member first")
