@@ -139,6 +139,12 @@ def test_a_game_that_cannot_be_reached_is_not_answered_with_how_to_start_a_house
     assert in_one_line(Unreachable("no answer"), {"UNREACHABLE": "Wait."}) == "[UNREACHABLE] no answer. Wait."
 
 
+def test_a_house_whose_certificate_is_not_trusted_is_not_answered_with_how_to_start_one() -> None:
+    wrong = "cannot connect to https://localhost:8443: [SSL: CERTIFICATE_VERIFY_FAILED] self-signed certificate"
+    assert in_one_line(Unreachable(wrong)).endswith("set SSL_CERT_FILE to the certificate that signed it.")
+    assert "cohabit serve" not in in_one_line(Unreachable(wrong))
+
+
 def test_a_bug_of_ours_is_one_line_and_no_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,7 @@ _NEXT = {
     "RECORD_CORRUPT": "`cohabit verify` shows which rooms are intact; restore the others from a backup.",
 }
 """The next step on the command line, by error code."""
+_UNTRUSTED = "Its certificate is not trusted here: set SSL_CERT_FILE to the certificate that signed it."
 
 
 class UsageError(Exception):
@@ -45,7 +46,9 @@ def in_one_line(refusal: CohabitError, hints: Mapping[str, str] = _NEXT) -> str:
     parts = [sentence(refusal.as_text())]
     # A house that answers may itself be unable to reach a game; its message does not name the house's address.
     not_the_house = hints is _NEXT and refusal.code == "UNREACHABLE" and "://" not in refusal.message
-    if refusal.code in hints and "`cohabit" not in refusal.message and not not_the_house:
+    if refusal.code == "UNREACHABLE" and "CERTIFICATE_VERIFY_FAILED" in refusal.message:
+        parts.append(_UNTRUSTED)
+    elif refusal.code in hints and "`cohabit" not in refusal.message and not not_the_house:
         parts.append(hints[refusal.code])
     if refusal.message.endswith("pass its id as room"):
         parts.append("(--room ROOM)")
