@@ -130,6 +130,52 @@ def test_members_that_a_feature_does_not_forget_are_a_warning(tmp_path: Path) ->
     assert [finding.check for finding in report.findings if finding.warned] == ["members"]
 
 
+FLEETING = '''
+import time
+
+from msgspec import Struct
+
+from cohabit.features import Capability, Context, Feature, Slice, command, system_entry
+
+
+class Notes(Struct, omit_defaults=True):
+    newest: dict[str, int] = {}
+
+
+NOTES = Slice("notes", Notes)
+
+
+@command(category="meta", needs=Capability.WATCH, records=True)
+def note(ctx: Context) -> None:
+    """Note the time, until anything else happens."""
+    NOTES.change(ctx.state).newest = {str(ctx.at): time.time_ns()}
+
+
+@system_entry()
+def forgotten(ctx: Context) -> None:
+    """Nothing ever makes it due."""
+
+
+class Noting(Feature):
+    name = "notes"
+    room_slice = NOTES
+
+    def follow(self, ctx: Context) -> None:
+        kept = NOTES.change(ctx.state)
+        kept.newest = {at: noted for at, noted in kept.newest.items() if at == str(ctx.at)}
+'''
+
+
+def test_a_difference_that_does_not_last_is_found_and_what_never_came_due_is_named(tmp_path: Path) -> None:
+    (tmp_path / "notes.py").write_text(FLEETING)
+    report = check_feature(str(tmp_path / "notes.py"))
+    found = {finding.check: finding for finding in report.findings}
+    assert found["use"].warned
+    assert found["use"].message == "never due: forgotten; test them yourself"
+    assert report.failed() == ["replay"]
+    assert "it differs after entry" in found["replay"].message
+
+
 PLAYERS_ONLY = '''
 from msgspec import Struct
 from cohabit.errors import GameRejected
