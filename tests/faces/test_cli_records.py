@@ -99,7 +99,12 @@ async def test_ctrl_c_during_a_replay_does_not_call_the_record_broken(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("cohabit.worlds.nim.Nim.to_move", interrupted)
-    for words in (["replay", "table"], ["export", "table", "--as", "ann"], ["export", "table", "--html"]):
+    for words in (
+        ["replay", "table"],
+        ["verify", "table"],
+        ["export", "table", "--as", "ann"],
+        ["export", "table", "--html"],
+    ):
         assert main([*words, "--data", str(tmp_path)]) == 130
         assert capsys.readouterr().err == "cohabit: stopped\n"
 

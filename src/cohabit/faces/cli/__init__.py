@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from cohabit.errors import CohabitError
 from cohabit.faces.cli.parser import Help, Parser
-from cohabit.faces.cli.say import UsageError, complain, in_one_line, sentence
+from cohabit.faces.cli.say import UsageError, complain, in_one_line, interrupted, sentence
 from cohabit.faces.cli.verbs import VERBS, Verb, overview
 
 __all__ = ["main"]
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(sentence(str(wrong)))
         return 2
     except CohabitError as refusal:
-        if _interrupted(refusal):
+        if interrupted(refusal):
             return _stopped()
         complain(in_one_line(refusal))
         return 1
@@ -50,12 +50,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         complain(f"a bug in Cohabit: {type(bug).__name__}: {bug} (please report it; COHABIT_DEBUG=1 shows more)")
         return 1
-
-
-def _interrupted(refusal: BaseException) -> bool:
-    """True if this came of Ctrl-C: a room that replays takes it for a failure of its world."""
-    cause = refusal.__cause__ or refusal.__context__
-    return cause is not None and (isinstance(cause, KeyboardInterrupt) or _interrupted(cause))
 
 
 def _stopped() -> int:

@@ -55,6 +55,12 @@ def in_one_line(refusal: CohabitError, hints: Mapping[str, str] = _NEXT) -> str:
     return " ".join(parts)
 
 
+def interrupted(refusal: BaseException) -> bool:
+    """True if this came of Ctrl-C: a room that replays takes it for a failure of its world."""
+    cause = refusal.__cause__ or refusal.__context__
+    return cause is not None and (isinstance(cause, KeyboardInterrupt) or interrupted(cause))
+
+
 def complain(text: str, *, secret: bool = True, lines: bool = False) -> None:
     """Print an error to stderr in one line; with ``lines`` in several, all but the first indented.
 

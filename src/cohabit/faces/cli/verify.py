@@ -17,7 +17,7 @@ from cohabit.errors import CohabitError, RecordCorrupt
 from cohabit.faces.cli.options import data_option, open_store, settings_of
 from cohabit.faces.cli.records import Reading, is_file, open_source, with_progress, world_option
 from cohabit.faces.cli.replay import remote_note
-from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, tell
+from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, interrupted, tell
 from cohabit.house.films.filming import Filming, Watch
 from cohabit.house.running.egress import read_stored
 from cohabit.house.store.contract import Store
@@ -165,6 +165,8 @@ def _verify(args: argparse.Namespace, name: str, expected: Iterable[Expected]) -
                     if line.seq == snapshot.seq:
                         _agrees(room, snapshot, source.make_world)
     except RecordCorrupt as broken:
+        if interrupted(broken):
+            raise KeyboardInterrupt from None
         problem = f"{name}: BROKEN after {entries} good entries: {broken.message}"
         return Verdict(name, problem=problem, is_broken=True)
     except CohabitError as wrong:
