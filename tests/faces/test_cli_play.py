@@ -88,6 +88,17 @@ async def test_a_command_that_is_no_action_of_the_world_can_be_typed_too(capsys:
     assert await printed(house, capsys) == ["Done.", "everybody has passed", "first takes 1"]
 
 
+async def test_a_line_without_its_command_is_answered_and_the_game_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    async def typed() -> AsyncIterator[str]:
+        for line in ("/call", "/call  ", "/help"):
+            yield line
+
+    await Table(cast(Client, House([], [])), "ann").obey(typed())
+    said = capsys.readouterr()
+    assert said.err == 2 * "cohabit: name the command, as in /call whoami.\n"
+    assert "/tell NAME TEXT" in said.out
+
+
 VIEW = {
     "text": 'The heap: ooo\nTo move: ann\nLegal actions: take {"n":1}\nThis is view 7ce61b65fd4a.',
     "observation": {"text": "The heap: ooo", "choices": [{"action": "take", "params": {"n": 1}}]},

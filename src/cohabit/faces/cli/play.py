@@ -161,6 +161,8 @@ class Table:
                 to, _, text = rest.partition(" ")
                 await self._me.call("send_message", {"to": to, "content": text})
             case "/call":
+                if not rest.strip():
+                    raise say.UsageError("name the command, as in /call whoami")
                 name, *words = rest.split()
                 answer = await self._me.call(name, arguments(words))
                 say.tell(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
