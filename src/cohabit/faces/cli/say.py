@@ -15,6 +15,7 @@ _NEXT = {
     "UNAUTHORIZED": "Set COHABIT_TOKEN or pass --token. The owner of the data folder can create a token with "
     "`cohabit token new NAME --host`.",
     "UNREACHABLE": "Start a house with `cohabit serve`, or give its address with --url.",
+    "UNKNOWN_COMMAND": "`cohabit call rules` lists the commands of a room.",
     "UNKNOWN_ROOM": "`cohabit rooms` lists your rooms.",
     "RECORD_CORRUPT": "`cohabit verify` shows which rooms are intact; restore the others from a backup.",
 }
