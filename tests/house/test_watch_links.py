@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import AskerError, CohabitError, PermissionDenied, Unauthorized
+from cohabit.errors import CohabitError, Conflict, PermissionDenied, Unauthorized
 
 from .making import ANN, BOB, HOST, Client, make_room, open_house
 
@@ -71,19 +71,21 @@ async def test_only_those_who_manage_members_make_the_link() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "args"),
+    ("command", "args", "refusal"),
     [
-        ("set_entry", {"lobby": True}), ("set_entry", {"locked": True}),
-        ("narrow", {"member": "hostess", "may": ["see_screen"]}),
+        ("set_entry", {"lobby": True}, Conflict), ("set_entry", {"locked": True}, Conflict),
+        ("narrow", {"member": "hostess", "may": ["see_screen"]}, PermissionDenied),
     ],
 )  # fmt: skip
-async def test_a_refused_link_leaves_the_old_one_and_no_new_invite(command: str, args: Any) -> None:
+async def test_a_refused_link_leaves_the_old_one_and_no_new_invite(
+    command: str, args: Any, refusal: type[CohabitError]
+) -> None:
     async with open_house() as house:
         who = await make_room(house, ANN, BOB, HOST)
         anybody = await watch(who["hostess"])
         await who["hostess"](command, args)
         before = house.rooms["den"].room.record.seq
-        with pytest.raises(AskerError):
+        with pytest.raises(refusal):
             await who["hostess"]("watch_link")
         assert house.rooms["den"].room.record.seq == before
         assert [line.members for line in (await who["hostess"]("invites")).invites] == [["watchers"]]
