@@ -55,11 +55,6 @@ def _look_into(level: list[Any], count: int) -> str:
     return f"lists and objects are nested more than {MAX_DEPTH} deep"
 
 
-def is_too_long(*texts: str) -> bool:
-    """True if what an action tells, or a reply shows, is longer than a view may be."""
-    return sum(map(len, texts)) > MAX_VIEW_TEXT
-
-
 def check_view(eye: Eye, text: str, seen: Observation) -> None:
     """Raise GAME_CRASH if a view is too large.
 

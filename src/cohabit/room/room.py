@@ -26,7 +26,7 @@ from cohabit.errors import (
 from cohabit.model.action import ActionResult
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
-from cohabit.model.limits import MAX_VIEW_TEXT, is_too_long, too_large
+from cohabit.model.limits import MAX_VIEW_TEXT, too_large
 from cohabit.model.record import Entry, Told, why_unreadable
 from cohabit.model.seat import SeatId
 from cohabit.model.words import Words
@@ -359,7 +359,10 @@ class Room(BaseRoom):
         if command.where != "world":
             return result
         outcome = result if isinstance(result, Outcome) else msgspec.convert(result, Outcome)
-        if is_too_long(outcome.message, outcome.public, *[told.text for told in outcome.told]):
+        length = len(outcome.message) + len(outcome.public)
+        if outcome.told:
+            length += sum(len(told.text) for told in outcome.told)
+        if length > MAX_VIEW_TEXT:
             raise ValueError(f"the texts of an outcome must have at most {MAX_VIEW_TEXT:,} characters in all")
         eye = self._eyes.get(member.id) or self.eye(member)
         if (eye is None or eye.sees == "public") and self.is_blind(member):
@@ -375,7 +378,7 @@ class Room(BaseRoom):
                 pending=outcome.pending,
             )  # fmt: skip
         seen = None if eye is None else self._observe(eye)
-        if seen is not None and is_too_long(seen.text):
+        if seen is not None and len(seen.text) > MAX_VIEW_TEXT:
             seen = None  # the action is done; `view` says what is wrong
         if seen is not None and seen.step < 0:
             raise ValueError(f"the step of an observation must be at least 0, not {seen.step}")
