@@ -321,7 +321,7 @@ def test_the_actions_of_an_adapter_with_their_values_are_examples_of_what_is_leg
     game.act(Action("step_back"))
     assert game.legal_actions() == jumps
     member = game.room.state.members["player"]
-    assert "Legal actions: jump" in game.room.view(member).text
+    assert "Examples of actions: jump" in game.room.view(member).text
     assert game.room.fallback(member) is None  # an example need not be harmless
 
 
