@@ -84,7 +84,10 @@ def test_a_world_of_a_newcomer_has_its_actions_as_buttons(house: Running, visit:
     document(page).get_by_role("button", name="roll", exact=True).click()
     expect(document(page).locator("#said")).to_have_text(re.compile("A (one|[2-6])"))
     after = house.call("eve", "view")
-    assert (after.observation.text, after.to_move) != (before.observation.text, before.to_move)  # a one changes the turn
+    assert (after.observation.text, after.to_move) != (
+        before.observation.text,
+        before.to_move,
+    )  # a one changes the turn
 
 
 @pytest.mark.soak
