@@ -740,6 +740,19 @@ async def test_a_wait_in_the_lobby_ends_after_its_time() -> None:
         assert (await call).status == "waiting"
 
 
+async def test_a_wait_in_the_lobby_ends_with_the_token_of_the_newcomer() -> None:
+    async with open_house() as house:
+        who = await make_room(house, guests=True)
+        await who["hostess"]("set_entry", {"lobby": True})
+        zoe, operator = await issue(house, "zoe"), house.identify(house.operator_token())
+        call = asyncio.create_task(zoe("join", {"wait_ms": 30_000}))
+        while not await waiting(who["hostess"]):
+            await a_moment()
+        await house.call(operator, None, "revoke_credential", {"name": "zoe"})
+        with pytest.raises(Unauthorized, match="revoked"):
+            await asyncio.wait_for(call, 10)
+
+
 async def test_one_token_cannot_hold_many_waits() -> None:
     async with open_house() as house:
         who = await make_room(house)

@@ -5,6 +5,7 @@ key, with a code, by name, or because the room is open. It becomes a member at o
 newcomer has a token that can only call `join`; when a host admits it, the same token becomes the member's.
 """
 
+import asyncio
 from secrets import token_hex
 from typing import Annotated, Literal
 
@@ -114,14 +115,27 @@ async def join(
         return reply
     runner = ctx.runner
     while reply.status in ("waiting", "locked") and house.clock.now() < ends:
-        if not await runner.changed_since(runner.version, ends) and runner.failure is not None:
-            raise runner.failure
+        await _change_or_end_of_token(ctx, ends)
         house.identities.check(ctx.credential, house.clock.now())
         policy = ctx.room.state.entry_policy
         if not (policy.lobby or policy.locked):  # the host has closed the lobby
             await _try_to_enter(ctx, asked)
         reply = _reply(ctx, identity, token)
     return reply
+
+
+async def _change_or_end_of_token(ctx: HouseContext, ends: int) -> None:
+    """Wait until something changes in the room, its time has passed, or the token of the caller has ended."""
+    runner, identities, clock = ctx.runner, ctx.house.identities, ctx.house.clock
+    change = asyncio.ensure_future(runner.changed_since(runner.version, ends))
+    stop = identities.until_invalid(clock, ctx.credential, change.cancel)
+    try:
+        await asyncio.wait([change])
+    finally:
+        stop()
+        change.cancel()
+    if not change.cancelled() and not change.result() and runner.failure is not None:
+        raise runner.failure
 
 
 async def _try_to_enter(ctx: HouseContext, asked: "Asked") -> tuple[str, str | None]:
