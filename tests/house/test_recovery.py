@@ -230,6 +230,15 @@ async def test_a_truncated_database_is_refused_by_name_and_not_replaced(tmp_path
     assert path.read_bytes() == short
 
 
+async def test_a_house_record_without_its_snapshots_stops_the_start_and_is_not_written_over(tmp_path: Path) -> None:
+    await three_rooms(tmp_path)
+    damage(tmp_path, "delete from snapshots where room = 'house'")
+    for _ in range(2):
+        with pytest.raises(RecordCorrupt, match="room house has no snapshot to start from; restore a backup"):
+            async with open_house(tmp_path):
+                pass
+
+
 async def test_a_credential_that_cannot_be_read_stops_the_start_with_a_clear_message(tmp_path: Path) -> None:
     await three_rooms(tmp_path)
     damage(tmp_path, "update credentials set body = x'00'")

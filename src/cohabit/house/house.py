@@ -261,7 +261,7 @@ class House:
         leases = self.rooms.leases
         await run_in_thread("the leases", partial(leases.acquire, HOUSE_RECORD))
         try:
-            is_stored = bool(await run_in_thread("the store", partial(self.store.snapshots, HOUSE_RECORD)))
+            is_stored = await run_in_thread("the store", partial(_is_stored, self.store, HOUSE_RECORD))
             if is_stored and not self.rooms.dormant:
                 await self.forgetting.clean_house_record()
             await self.ledger.open(is_stored)
@@ -395,6 +395,11 @@ def open_cluster_store(settings: Settings) -> ClusterStore:
 
     folder = settings.folder if settings.data else None
     return PostgresClusterStore(settings.store, folder, settings.houses_address)
+
+
+def _is_stored(store: Store, room_id: str) -> bool:
+    """Also if only a part of it is left, which is not opened: a new record must not be written over it."""
+    return bool(store.snapshots(room_id)) or store.head(room_id) >= 0
 
 
 def _known(store: Store) -> Identities:

@@ -91,4 +91,4 @@ def _newest_readable(store: Store, room_id: str) -> Snapshot:
         check_end(store, room_id, Expected(snapshot.seq, snapshot.digest, "a snapshot"))
     if readable:
         return readable[0]
-    raise damage or RecordCorrupt(f"room {room_id} has no snapshot to start from")
+    raise damage or RecordCorrupt(f"room {room_id} has no snapshot to start from; restore a backup")
