@@ -1,7 +1,9 @@
 """In which order the processes of a house start."""
 
+import asyncio
 import os
 import socket
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,3 +59,32 @@ async def test_a_worker_imports_mcp_before_it_has_a_lease_that_it_could_not_rene
         link.close()
         os.close(memory)
     assert happened == IN_ORDER
+
+
+async def test_a_house_that_is_stopped_while_its_workers_start_stops_them_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    started, handlers = asyncio.Event(), supervisor.Supervisor._handlers
+
+    def noting(self: supervisor.Supervisor, of: supervisor.WorkerProcess) -> Mapping[str, Callable[..., Any]]:
+        found = handlers(self, of)
+
+        def hello(pid: int) -> Any:
+            started.set()
+            return found["hello"](pid)
+
+        return {**found, "hello": hello}
+
+    monkeypatch.setattr(supervisor.Supervisor, "_handlers", noting)
+
+    async def opening() -> None:
+        async with supervisor.open_front(Settings(data=str(tmp_path), workers=1), mcp=False):
+            raise AssertionError("it is stopped before")
+
+    opened = asyncio.ensure_future(opening())
+    await asyncio.wait({asyncio.ensure_future(started.wait()), opened}, return_when=asyncio.FIRST_COMPLETED)
+    opened.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opened
+    assert caplog.records == []
+    assert capfd.readouterr().err == ""

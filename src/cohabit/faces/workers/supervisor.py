@@ -121,7 +121,7 @@ class Supervisor:
     async def start(self) -> None:
         """Start the workers, and open every room in one of them."""
         started = [await self._spawn() for _ in range(self._settings.workers)]
-        await asyncio.gather(*(worker.ready for worker in started))
+        await asyncio.gather(*(asyncio.shield(worker.ready) for worker in started))
         await (self.cluster.open_all() if self.houses is None else self.houses.start())
 
     async def _spawn(self) -> WorkerProcess:
