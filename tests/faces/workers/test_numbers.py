@@ -61,6 +61,22 @@ async def test_each_worker_has_numbers_and_one_that_hangs_delays_nobody_who_asks
         await until_states(workers, {"w1": "ready", "w2": "ready"})
 
 
+async def test_a_house_answers_for_all_its_workers_also_over_a_connection_that_one_of_them_has(tmp_path: Path) -> None:
+    async with working(tmp_path) as workers:
+        for room in ("a", "b"):
+            await workers.create(room)
+        token = {"authorization": f"Bearer {workers.house.operator_token()}"}
+        async with httpx2.AsyncClient(base_url=workers.url, headers=token, timeout=120) as http:
+            fresh = [(await http.get(path)).json() for path in ("/health", "/ready")]
+        limits = httpx2.Limits(max_connections=1)
+        async with httpx2.AsyncClient(base_url=workers.url, headers=token, timeout=120, limits=limits) as http:
+            ann = {"authorization": f"Bearer {workers.tokens['a']['ann']}"}
+            assert (await http.get("/api/rooms/a/whoami", headers=ann)).status_code == 200
+            assert [(await http.get(path)).json() for path in ("/health", "/ready")] == fresh
+            assert "cohabit_rooms 2\n" in (await http.get("/metrics")).text
+        assert (fresh[0]["rooms"], [*fresh[1]["workers"]]) == (2, ["w1", "w2"])
+
+
 async def says_who_has_not_answered(workers: Workers) -> None:
     """Sums without a worker would be too small, so there are none."""
     health = (await asked(workers, "/health")).json()

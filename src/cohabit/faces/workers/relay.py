@@ -20,9 +20,11 @@ from cohabit.faces.refusing import refusal, refuse
 from cohabit.faces.workers.exchange import Exchange, NodeGone, NodeLost
 from cohabit.faces.workers.peers import ASK, CALL, WORD, Peers, answer_node, away, gone, lost
 from cohabit.faces.workers.routing import IN_BODY, as_from_client, is_relayed, room_of, token_of
-from cohabit.house.directory import MOVING
+from cohabit.house.directory import FRONT, MOVING
 from cohabit.house.house import House
 
+OF_THE_HOUSE: Final = frozenset({"/health", "/ready", "/metrics"})
+"""Only the front can answer these for all processes of a house."""
 OF_THE_CONNECTION: Final = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"upgrade", b"expect"}
 )
@@ -65,6 +67,9 @@ class Relay:
             return
         if relayed and scope["path"] in (ASK, CALL):
             await self._answer_node(scope, receive, send)
+            return
+        if scope["path"] in OF_THE_HOUSE and not relayed and self._directory.here != FRONT:
+            await self._send_on(FRONT, scope, receive, send)  # the connection was passed on for an earlier request
             return
         token = token_of(scope["headers"])
         room = room_of(self._house.identities, scope["path"], scope["query_string"], token)
