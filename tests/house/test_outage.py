@@ -2,14 +2,18 @@
 
 import asyncio
 import logging
+from contextlib import ExitStack, closing
 from pathlib import Path
 
+import psycopg
 import pytest
-from tests.postgres import Server
+from tests.postgres import Server, lines, writing
 
 from cohabit.house.house import STORE_AWAY, House
 from cohabit.house.settings import Settings
 from cohabit.house.store.outage import REPEAT_S, Outage
+from cohabit.house.store.postgres import PostgresStore
+from cohabit.house.store.postgres_connections import READERS
 from cohabit.testing.clock import FakeClock
 
 
@@ -81,3 +85,24 @@ async def test_a_house_alone_is_not_ready_while_its_database_is_away_and_says_so
         await house.rooms.leases.renew()
         assert house.readiness.reasons() == []
         assert "answers again, after" in caplog.text
+
+
+@pytest.mark.parametrize("works", ["a write", "a reading"])
+def test_a_database_is_reachable_while_old_connections_work_although_a_new_one_could_not_be_made(
+    postgres: Server, tmp_path: Path, works: str
+) -> None:
+    database = postgres.new_database()
+    with closing(PostgresStore(database, tmp_path)) as store:
+        write = writing(store, "den")
+        write(lines(1))
+        with psycopg.connect(postgres.url(), autocommit=True) as db, ExitStack() as readings:
+            db.execute(f"alter database {database.rpartition('/')[2]} allow_connections false")
+            with pytest.raises(psycopg.OperationalError):
+                for _ in range(READERS):
+                    readings.enter_context(store._connections.reading())
+            assert not store.is_reachable
+            if works == "a write":
+                write(lines(1, start=1))
+            else:
+                readings.close()
+            assert store.is_reachable

@@ -118,6 +118,7 @@ class Connections:
             db = db or self.connect()
             try:
                 yield db
+                self.outage.over()  # also if no new connection was needed
             except BaseException:
                 if db.closed:  # after a restart of the server, the others are lost too
                     self._close_idle()
@@ -185,6 +186,7 @@ class Connections:
                 for _ in attempt(db, token):
                     sent = db.info.backend_pid
                 self._is_down = False
+                self.outage.over()
                 return
             except psycopg.Error:
                 if self._writer is not None and not self._writer.closed:  # the server has refused it
