@@ -113,7 +113,6 @@ async def join(
     reply = _reply(ctx, identity, token)
     if token is not None:  # it is shown once, so it must not be lost with a call that waits
         return reply
-    runner = ctx.runner
     while reply.status in ("waiting", "locked") and house.clock.now() < ends:
         await _change_or_end_of_token(ctx, ends)
         house.identities.check(ctx.credential, house.clock.now())
