@@ -127,7 +127,11 @@ async def _change_or_end_of_token(ctx: HouseContext, ends: int) -> None:
     """Wait until something changes in the room, its time has passed, or the token of the caller has ended."""
     runner, identities, clock = ctx.runner, ctx.house.identities, ctx.house.clock
     change = asyncio.ensure_future(runner.changed_since(runner.version, ends))
-    stop = identities.until_invalid(clock, ctx.credential, change.cancel)
+
+    def ended() -> None:
+        change.cancel()
+
+    stop = identities.until_invalid(clock, ctx.credential, ended)
     try:
         await asyncio.wait([change])
     finally:
