@@ -320,6 +320,30 @@ async def test_pages_do_not_tell_that_something_hidden_has_happened(tmp_path: Pa
         )
 
 
+async def stepped(folder: Path, *, hides: bool) -> Any:
+    """The film of a game with a stepped clock, in which somebody may have written to somebody else at the end."""
+    async with open_house(folder) as house:
+        plan = {"world": source("Ticker"), "step_ticks": 5, "agents": [ANN, BOB, FAN]}
+        _, tokens = await house.create_room(parse_scenario(json.dumps(plan)), "den")
+        c = {who: Client(house, "den", who, token) for who, token in tokens.items()}
+        for _ in range(3):
+            await house.clock.advance(1000)
+            for who in ("ann", "bob"):
+                await c[who]("turn_advance")
+        await house.clock.advance(1000)
+        if hides:
+            await c["ann"]("send_message", {"to": "bob", "content": "psst"})
+        return to_builtins((await c["fan"]("film")).film)
+
+
+async def test_a_film_of_a_stepped_clock_shows_every_step_and_does_not_end_later_because_of_what_is_hidden(
+    tmp_path: Path,
+) -> None:
+    quiet, busy = [await stepped(tmp_path / str(hides), hides=hides) for hides in (False, True)]
+    assert quiet == busy
+    assert [view["observation"]["status"]["ticks"] for view in shown(quiet["frames"])] == [0, 5, 10, 15]
+
+
 @pytest.mark.parametrize("name", ["first", "last"])
 async def test_times_that_do_not_fit_into_a_message_are_refused(tmp_path: Path, name: str) -> None:
     async with open_house(tmp_path) as house:

@@ -6,6 +6,8 @@ from msgspec import Struct
 from cohabit.house.store.contract import Store
 
 PAGE = 500
+TIME_PASSES = ("ticks", "turn_advance", "turn_timeout")
+"""Entries by which time passes, also with a stepped clock. Everybody notices these; the times of others stay hidden."""
 
 
 class _Head(Struct):
@@ -34,12 +36,12 @@ def seq_at(store: Store, room: str, head: int, at: int) -> int:
 
 
 def span(store: Store, room: str, head: int) -> tuple[int, int]:
-    """The times between which a room of real time was running: its first entry, and its last ticks."""
+    """The times between which a room with a clock was running: its first entry, and the last by which time passed."""
     first = _entry(store, room, oldest(store, room)).at
     for end in range(head, -1, -PAGE):
         for _, body, _ in reversed([*store.lines(room, max(-1, end - PAGE), min(PAGE, end + 1))]):
             entry = _read(body)
-            if entry.do == "ticks":
+            if entry.do in TIME_PASSES:
                 return first, entry.at
     return first, first
 
