@@ -9,6 +9,7 @@ from cohabit.errors import BadArgs, CohabitError
 from cohabit.house.house import House
 from cohabit.house.running.runner import RoomRunner
 from cohabit.registry import find_world, known_worlds
+from cohabit.testing.clock import FakeClock
 
 from .making import ANN, BOB, GOD, HOST, OWL, Client, invite, make_room, open_house
 
@@ -76,3 +77,32 @@ async def test_a_newcomer_is_what_its_invite_says_whatever_it_claims(claimed: di
         await eve.join()
         member = house.rooms["den"].room.state.members["eve"]
         assert (member.handle, member.role_name, member.kind, member.seat) == ("eve", "player", "agent", "blue")
+
+
+async def told_to_a_newcomer(*, asks: bool = False, declines: bool = False, reports: bool = False) -> list[int]:
+    """What a player is told that has just connected, while others may ask, decline and report."""
+    async with open_house(clock=(clock := FakeClock())) as house:
+        fan = {"id": "fan", "kind": "human", "role": "player"}
+        who = await make_room(house, ANN, BOB, fan, HOST, partial_intel=True)
+        await who["bob"]("send_message", {"to": "fan", "content": "come on"})
+        for name in ("bob", "fan", "hostess"):
+            await who[name]("whoami")
+        await clock.advance(1000)
+        ann = await who["ann"].reader()
+        await who["ann"]("whoami")
+        if asks:
+            await who["fan"]("ask", {"through": "blue"})
+        if declines:
+            await who["bob"]("decline", {"request": "fan-1"})
+        if reports:
+            await who["fan"]("report", {"messages": [1], "reason": "rude"})
+        await clock.advance(1000)
+        return [event["at"] for event in ann.items()]
+
+
+async def test_when_others_ask_decline_or_report_a_player_who_connects_does_not_notice() -> None:
+    quiet = await told_to_a_newcomer()
+    assert len(quiet) > 0
+    assert await told_to_a_newcomer(asks=True) == quiet
+    assert await told_to_a_newcomer(asks=True, declines=True) == quiet
+    assert await told_to_a_newcomer(reports=True) == quiet

@@ -35,6 +35,7 @@ class Timekeeper:
         self.seen: dict[str, int] = {}  # when each member last called
         # Members who have called, and are not on record as present yet, and whether they only watch:
         self.arriving: dict[str, bool] = {}
+        self._arrivals_due = 0  # when they are recorded: not earlier because of something that they may not notice
         self._hides = room.world.spec.hides(room.state.partial_intel)
         # Calls that may still be in the queue, so that none is made twice while the room is busy:
         self._returning: dict[str, Call] = {}
@@ -83,6 +84,8 @@ class Timekeeper:
             self.reschedule()
 
     def _arrives(self, who: str, watching: bool) -> None:
+        if not self.arriving:
+            self._arrivals_due = self._clock.now() + ARRIVALS_MS
         self.arriving[who] = watching and self.arriving.get(who, True)
 
     def _record_arrivals(self, came: dict[str, bool]) -> None:
@@ -115,8 +118,10 @@ class Timekeeper:
                 self.arriving.clear()
             return
         members = self._room.state.members
-        came = {who: watches for who, watches in self.arriving.items() if who in members and not members[who].here}
-        self.arriving.clear()
+        came: dict[str, bool] = {}
+        if now >= self._arrivals_due or (self._is_ticking and now - self._ticked_at >= self._settings.beat_ms):
+            came = {who: watches for who, watches in self.arriving.items() if who in members and not members[who].here}
+            self.arriving.clear()
         connected = self._connected()
         late = now - self._settings.away_ms
         gone = [
@@ -150,7 +155,7 @@ class Timekeeper:
         else:
             self._ticked_at = now
         if self.arriving and not self._room.state.archived:
-            when = min(when, now + ARRIVALS_MS)
+            when = min(when, self._arrivals_due if self._arrivals_due > now else now + ARRIVALS_MS)
         when = max(when, self._not_before)
         if self._timer is not None:
             if self._timer_at <= when:
