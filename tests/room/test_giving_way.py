@@ -59,3 +59,27 @@ def test_a_player_that_is_there_itself_does_not_give_way() -> None:
         room.call("pat", "sit", at=2)
     with pytest.raises(Conflict):
         room.call("pat", "sit", {"seat": "blue"}, at=3)
+
+
+def test_a_player_that_may_no_longer_act_leaves_its_seat_to_the_built_in_player_in_the_next_game() -> None:
+    room = make_room(BOT, STAYS, HOST, {"id": "owl", "identity": "i-owl"})
+    request = room.call("owl", "ask", {"may": ["act", "read_own"]}, at=1).request
+    room.call("hostess", "allow", {"request": request, "lasts": "game"}, at=2)
+    assert room.call("owl", "sit", at=3).seat == "red"
+    room.call("hostess", "rematch", {}, at=4)  # with it ends what was allowed for the game
+    assert (seat_of(room, "owl"), seat_of(room, "robin")) == (None, "red")
+    room.call("hostess", "widen", {"member": "owl", "may": ["act", "read_own"]}, at=5)
+    room.call("owl", "sit", at=6)
+    room.call("hostess", "narrow", {"member": "owl", "may": ["act", "read_own"]}, at=7)
+    assert seat_of(room, "owl") == "red", "until the game is over"
+    room.call("hostess", "rematch", {}, at=8)
+    assert (seat_of(room, "owl"), seat_of(room, "robin")) == (None, "red")
+    assert "owl leaves seat red: it may no longer act" in told_last(room)["hostess"]
+    assert Room.replay(room.record.tail, lambda *_: type(room.world)()).digest() == room.digest()
+
+
+def test_a_player_that_may_act_keeps_its_seat_in_the_next_game() -> None:
+    room = make_room(BOT, STAYS, HOST, PERSON)
+    room.call("pat", "sit", {"seat": "red"}, at=1)
+    room.call("hostess", "rematch", {}, at=2)
+    assert seat_of(room, "pat") == "red"

@@ -18,10 +18,12 @@ from cohabit.room.access.grants import Granted, Names, change_layers, grant_wire
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Handle, command
 from cohabit.room.feature import Feature
-from cohabit.room.play.seats import end_look, remember_seat
+from cohabit.room.play.seats import end_look, leave_seat, remember_seat
 from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState, handle_of
+from cohabit.scenario import Scenario
+from cohabit.world import World
 
 C = Capability
 CAN_ASK = (C.WATCH, C.RECEIVE_DIRECTED)
@@ -50,6 +52,7 @@ class Waiting(Struct, omit_defaults=True):
     """The requests that wait for an answer."""
 
     requests: list[ConsentRequest] = []
+    frees_seats: bool = False  # who may no longer act has no seat in the next game; older rooms leave it there
 
 
 class OfMember(Struct, omit_defaults=True):
@@ -261,6 +264,9 @@ class ConsentFeature(Feature):
     room_slice = WAITING
     member_slice = CONSENT_OF_MEMBER
 
+    def opening(self, scenario: Scenario, world: World) -> Waiting | None:
+        return Waiting(frees_seats=True) if world.spec.seat_range[1] else None
+
     def follow_roster(self, ctx: Context) -> None:
         """The requests of members who have left are forgotten."""
         waiting, members = WAITING.change(ctx.state), ctx.state.members
@@ -271,6 +277,11 @@ class ConsentFeature(Feature):
         for member in ctx.state.members.values():
             if any(layer.this_game for layer in member.layers):
                 _end_consents(ctx, member)
+        if WAITING.read(ctx.state).frees_seats and not is_loaded and not ctx.room.has_arrivals:
+            for member in ctx.state.members.values():
+                if member.seat is not None and member.claim is None and member.held.isdisjoint((C.ACT, C.ACT_GLOBAL)):
+                    ctx.tell(f"{member.handle} leaves seat {member.seat}: it may no longer act", "roster")
+                    leave_seat(ctx.room, member, "left")
 
     def view_lines(self, room: BaseRoom, member: Member) -> str:
         """The requests that wait for an answer of this member."""
