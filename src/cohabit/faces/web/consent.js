@@ -27,12 +27,15 @@ export class Consent {
     this.cooldown = h("select", { onchange: () => this.run("set_chat_limits", { cooldown_ms: Number(this.cooldown.value) }) });
     this.agents = h("ul", { class: "consent" });
     this.people = h("ul", { class: "consent" });
-    this.noAgents = h("p", { class: "muted" }, "There are no agents in this room.");
+    this.bots = h("ul", { class: "consent" });
+    this.botsTitle = h("summary");
+    this.botsPart = h("details", {}, this.botsTitle, this.bots);
+    this.noAgents = h("p", { class: "muted" }, "There are no agents in this room that are not built in.");
     this.peopleTitle = h("summary");
     this.result = h("p", { class: "result error", role: "status" });
     this.element = h("div", { class: "consent-panel" },
       h("section", { "aria-label": "Agents" }, h("h3", {}, "Agents"), this.noAgents, this.agents),
-      h("details", {}, this.peopleTitle, this.people),
+      this.botsPart, h("details", {}, this.peopleTitle, this.people),
       h("section", { class: "policies", "aria-label": "Rules for agents" }, h("h3", {}, "Rules for agents"),
         h("label", { class: "switch" }, h("span", {}, h("strong", {}, "Disclosure"), h("span", { class: "muted" }, "Agents that have not said which model they use see nothing.")), this.disclosure),
         h("label", { class: "switch" }, h("span", {}, h("strong", {}, "Separate agents"), h("span", { class: "muted" }, "Agents do not receive each other's messages.")), this.apart),
@@ -55,10 +58,14 @@ export class Consent {
     this.disclosure.checked = disclosure_required;
     this.apart.checked = chat_limits.agents_apart;
     this.drawCooldown(chat_limits.cooldown_ms);
-    const agents = members.filter((member) => member.kind === "agent");
+    const isBuiltIn = (member) => member.kind === "agent" && member.built_in && !member.changed;
+    const bots = members.filter(isBuiltIn);
+    const agents = members.filter((member) => member.kind === "agent" && !isBuiltIn(member));
     const people = members.filter((member) => member.kind !== "agent");
     this.noAgents.hidden = agents.length > 0;
     setText(this.peopleTitle, `People (${people.length})`);
+    setText(this.botsTitle, `Built-in players (${bots.length})`);
+    this.botsPart.hidden = !bots.length;
     const wanted = new Set(members.map((member) => member.member));
     for (const [handle, row] of this.rows) {
       if (wanted.has(handle)) continue;
@@ -66,6 +73,7 @@ export class Consent {
       this.rows.delete(handle);
     }
     this.drawRows(this.agents, agents);
+    this.drawRows(this.bots, bots);
     this.drawRows(this.people, people);
   }
 

@@ -9,8 +9,10 @@ const EXPIRIES = [[HOUR, "1 hour"], [24 * HOUR, "1 day"], [7 * 24 * HOUR, "1 wee
 const USES = [[1, "one"], [5, "5"], [20, "20"], [100, "100"]];
 const PERMISSIONS = {
   human: [["human", "play and chat"], ["watch", "watch only"]],
-  agent: [["", "watch only"], ["player", "play and write to members"]],
+  agent: [["", "watch only"], ["chat", "watch and chat"], ["player", "play and write to members"]],
 };
+const AGENT_CHATS = ["watch", "read_roster", "read_chat", "receive_directed", "send_message", "send_broadcast"];
+const NOT_IN_HANDLES = /[\s()/#]+/g;
 const SHOWN_ONCE = "Copy this link now; it is not shown again.";
 
 export class Invites {
@@ -80,9 +82,10 @@ export class Invites {
   async create() {
     await this.run(this.button, async () => {
       const chosen = this.permissions.value;
-      const permissions = chosen === "watch" ? { may: SPECTATOR } : { role: chosen || undefined };
+      const permissions = chosen === "watch" ? { may: SPECTATOR } : chosen === "chat" ? { may: AGENT_CHATS } : { role: chosen || undefined };
+      const name = this.handle.value.trim();
       const args = {
-        id: this.handle.value.trim(), kind: this.kind, ...permissions,
+        id: name.replace(NOT_IN_HANDLES, "-").replace(/^-|-$/g, ""), name, kind: this.kind, ...permissions,
         uses: Number(this.uses.value), expires_in_s: Number(this.expires.value) || undefined,
       };
       const { code: token, link } = await this.call("invite", args);
@@ -147,5 +150,6 @@ export class Invites {
 
 function permissionsText(may, role) {
   if (!may) return role === "agent" ? "watch only" : role;
+  if (String([...may].sort()) === String([...AGENT_CHATS].sort())) return "watch and chat";
   return may.every((capability) => SPECTATOR.includes(capability)) ? "watch only" : `${may.length} permissions`;
 }

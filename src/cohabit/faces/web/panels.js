@@ -136,11 +136,20 @@ function rosterLine(m, me, movers) {
   return h("tr", { "data-active": String(Boolean(m.here || m.played_by)) },
     h("th", { scope: "row" }, memberName(m.handle), m.handle === me && " (you)",
       h("span", { class: "muted" }, details.filter(Boolean).join(" · "))),
-    h("td", {}, m.role, m.role !== m.kind && h("span", { class: "muted" }, m.kind === "human" ? "person" : "agent")),
+    h("td", {}, m.role, m.role !== m.kind && h("span", { class: "muted" }, m.kind === "human" ? "person" : "agent"),
+      m.kind === "agent" && !m.played_by && h("span", { class: "muted" }, agentMay(m.acts ?? []))),
     h("td", {}, h("span", { class: "status", "data-status": m.played_by ? "bot" : status }, status),
       movers.includes(m.handle) && h("span", { class: "badge soft" }, "to move"),
       m.sees_all && h("span", { class: "badge soft" }, "sees everything"),
       m.backend && m.backend !== m.played_by && h("span", { class: "muted" }, m.backend)));
+}
+
+const DOINGS = { act: "play", act_global: "play", send_broadcast: "write", send_message: "write", speak: "speak", publish: "publish", advance_time: "set the pace", control_world: "reset", manage_members: "manage" };
+
+/** What an agent may do, in a few words. `acts`: its capabilities besides those to perceive. */
+function agentMay(acts) {
+  const words = [...new Set(acts.map((capability) => DOINGS[capability] ?? capability))];
+  return words.length ? `may ${words.join(", ")}` : "only watches";
 }
 
 // -- standings --------------------------------------------------------------------------------

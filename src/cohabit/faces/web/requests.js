@@ -77,7 +77,7 @@ export class Requests {
     const about = `${escapeInvisible(member)}, request ${request}`;
     return this.line(
       [memberName(member), ` asks to ${asked(may, through)}.`, why && h("q", {}, why)],
-      this.button("Allow for now", about, "allow", { request, lasts: "now" }, "primary"),
+      this.button("Allow for 10 minutes", about, "allow", { request, lasts: "now" }, "primary"),
       this.button("Allow for this game", about, "allow", { request, lasts: "game" }),
       this.button("Decline", about, "decline", { request }));
   }

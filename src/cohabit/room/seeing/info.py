@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from cohabit.agents.brain import label_of
 from cohabit.model.action import ActionSpace
-from cohabit.model.grant import Capability
+from cohabit.model.grant import ACT, Capability
 from cohabit.model.timestamps import utc
 from cohabit.room.access.grants import grant_wire
 from cohabit.room.base import BaseRoom, Context
@@ -83,6 +83,7 @@ class RosterLine(Struct, omit_defaults=True):
     egress: bool = False  # it sends what it sees outside the house, by its own account
     features: list[str] = []  # features its client claims to support; advisory
     sees_all: bool = False  # it sees everything, in a world that hides things
+    acts: list[C] = []  # what it may do besides watching, of an agent that is not built in
 
 
 class SessionInfo(Struct, omit_defaults=True):
@@ -116,9 +117,8 @@ class SessionInfo(Struct, omit_defaults=True):
 @command(category="meta")
 def session_info(ctx: Context) -> SessionInfo:
     """This room: its world, its members and seats, and whose turn it is."""
-    state = ctx.state
+    state, over = ctx.state, ctx.room.is_over()
     holder = state.turn_holder
-    over = ctx.room.is_over()
     ends, again = None if over else turn_ends(state), next_game_begins(state)
     return SessionInfo(
         room=state.id,
@@ -150,13 +150,13 @@ def session_info(ctx: Context) -> SessionInfo:
 
 
 def roster_of(room: BaseRoom, reader: Member) -> list[RosterLine]:
-    state = room.state
-    hides = room.world.spec.hides(state.partial_intel)
+    state, hides = room.state, room.world.spec.hides(room.state.partial_intel)
     return [
         RosterLine(
             m.handle, m.role_name, m.kind, m.here, m.name, m.seat, m.team,
             brain_shown(state, m, reader) if m.played_by_bot else None, m.backend, m.egress, m.features,
             hides and C.READ_ALL in m.held,
+            [c for c in ACT if c in m.held] if m.kind == "agent" and not m.played_by_bot else [],
         )
         for m in state.members.values()
     ]  # fmt: skip
