@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,11 @@ from cohabit.scenario import AgentSpec
 from .page import Running, Visit, open_drawer, table, token
 
 pytestmark = pytest.mark.browser
+KEY = {
+    "kty": "EC", "crv": "P-256", "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+    "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM",
+}  # fmt: skip
+"""The example of RFC 7517."""
 
 
 @pytest.fixture
@@ -67,3 +73,24 @@ def test_a_host_invites_somebody_whose_name_has_a_space_and_an_agent_that_only_c
     expect(invite.get_by_role("listitem").filter(has_text="owl")).to_contain_text("watch and chat")
     invites = {line.member: line for line in here.call("hal", "invites").invites}
     assert "act" not in invites["owl"].may and "send_broadcast" in invites["owl"].may
+
+
+def test_a_host_lists_names_and_agent_keys_on_the_page(here: Running, visit: Visit) -> None:
+    entry = open_drawer(visit(here.link("hal")), "Entry")
+    entry.get_by_label("Names, one on each line").fill("Zoe\nAnn Lee")
+    entry.get_by_role("button", name="Save the names").click()
+    expect(entry.get_by_label("Join link")).to_be_visible()
+    assert here.call("hal", "entry").names == ["Zoe", "Ann Lee"]
+    entry.get_by_label("Name of the agent").fill("owl")
+    key = entry.get_by_label("Its public key (a JWK)")
+    key.fill("ssh-ed25519 AAAA")
+    entry.get_by_role("button", name="Add the key").click()
+    expect(entry).to_contain_text("A public key is JSON")
+    key.fill(json.dumps(KEY))
+    entry.get_by_role("button", name="Add the key").click()
+    owl = entry.get_by_role("listitem").filter(has_text="owl")
+    expect(owl).to_contain_text("watch only")
+    expect(key).to_have_value("")
+    owl.get_by_role("button", name="Take the key of owl off the list").click()
+    expect(owl).to_have_count(0)
+    assert here.call("hal", "entry").agent_keys == []
