@@ -45,6 +45,17 @@ def test_the_agent_that_gave_way_stands_in_for_the_newcomer_when_it_is_away() ->
     assert seat_of(room, "pat") == "red"
 
 
+def test_a_guest_is_not_called_built_in_while_an_agent_of_the_house_stands_in_for_it() -> None:
+    room = make_room(BOT, STAYS, HOST, {"id": "owl", "role": "player", "identity": "i-owl"}, stand_in_seconds=15)
+    room.call("owl", "sit", at=1)
+    room.system("presence", {"members": ["owl"], "here": True}, 2)
+    room.system("presence", {"members": ["owl"], "here": False}, 1000)
+    room.settle(16_001)
+    assert room.state.require_member("owl").played_by_bot
+    lines = {line.member: line.built_in for line in room.call("hostess", "permissions", {}, at=16_002).members}
+    assert (lines["robin"], lines["sandy"], lines["owl"]) == (True, True, False)
+
+
 def test_a_removed_newcomer_leaves_the_seat_to_the_built_in_player() -> None:
     room = make_room(BOT, STAYS, HOST, PERSON)
     room.call("pat", "sit", {"seat": "red"}, at=1)

@@ -67,7 +67,7 @@ def _permissions_of(member: Member) -> MemberPermissions:
         through=member.through,
         ends_at=min((layer.expires_at for layer in member.layers if layer.expires_at is not None), default=None),
         changed=bool(member.layers),
-        built_in=not member.identity or member.played_by_bot,
+        built_in=not member.identity or (member.played_by_bot and member.stand_in_since is None),
         disclosed=has_disclosed(member),
         backend=member.backend,
         egress=member.egress,

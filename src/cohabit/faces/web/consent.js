@@ -58,7 +58,7 @@ export class Consent {
     this.disclosure.checked = disclosure_required;
     this.apart.checked = chat_limits.agents_apart;
     this.drawCooldown(chat_limits.cooldown_ms);
-    const isBuiltIn = (member) => member.kind === "agent" && member.built_in && !member.changed;
+    const isBuiltIn = (member) => member.kind === "agent" && member.built_in;
     const bots = members.filter(isBuiltIn);
     const agents = members.filter((member) => member.kind === "agent" && !isBuiltIn(member));
     const people = members.filter((member) => member.kind !== "agent");
