@@ -287,3 +287,27 @@ def test_a_file_without_read_permission_is_refused(tree: Tree) -> None:
     os.chmod(tree.root / "locked", 0)
     with pytest.raises(PermissionDenied, match="locked"):
         tree.read("locked")
+
+
+@pytest.mark.parametrize(
+    ("there", "new"), [("deck.md", "Deck.md"), ("\u00e9.md", "e\u0301.md"), ("Stra\u00dfe.md", "STRASSE.md")]
+)
+def test_a_new_name_that_a_mac_takes_for_one_that_is_there_is_refused(tree: Tree, there: str, new: str) -> None:
+    tree.write(f"drafts/{there}", b"one")
+    with pytest.raises(BadArgs, match="would be the same as"):
+        tree.write(f"drafts/{new}", b"two")
+    with pytest.raises(BadArgs, match="would be the same as"):
+        tree.write("Drafts/other.md", b"two")
+    tree.write("other.md", b"two")
+    with pytest.raises(BadArgs, match="would be the same as"):
+        tree.rename("other.md", f"drafts/{new}")
+    tree.write(f"drafts/{there}", b"three")
+    tree.rename(f"drafts/{there}", f"drafts/{new}")
+    assert [entry.name for entry in tree.entries("drafts")] == [new]
+
+
+def test_a_name_that_is_too_long_is_the_fault_of_the_caller_and_not_of_the_disk(tree: Tree) -> None:
+    with pytest.raises(BadArgs, match="too long"):
+        tree.write(f"drafts/{'x' * 300}.md", b"one")
+    with pytest.raises(BadArgs, match="too long"):
+        tree.write(f"{'x' * 300}/one.md", b"one")

@@ -131,6 +131,8 @@ class Tree:
             raise TooLarge(f"{len(content)} bytes; the limit for one write is {max_bytes}")
         with self._parent(path, create=True) as (folder, name), self.folder(DRAFTS, create=True) as drafts:
             mode = self._replaceable(folder, name, path)
+            if mode is None:
+                _refuse_twin(name, folder, path)
             draft = f"{secrets.token_hex(8)}.draft"
             fd = _open(draft, CREATE, drafts, path)
             try:
@@ -179,6 +181,7 @@ class Tree:
                 raise FileNotFoundError(errno.ENOENT, "there is no such file", path)
             if self._replaceable(target, new, to) is not None:
                 raise BadArgs(f"{to} exists already; delete it first, or choose another name")
+            _refuse_twin(new, target, to, moved=name if os.path.samestat(os.fstat(folder), os.fstat(target)) else "")
             try:
                 os.rename(name, new, src_dir_fd=folder, dst_dir_fd=target)
             except OSError as error:
@@ -191,6 +194,8 @@ class Tree:
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise _translated(error, path) from None
         _plain_file(found, path)
         return stat.S_IMODE(found.st_mode) & 0o777
 
@@ -244,7 +249,27 @@ def _open(name: str, flags: int, folder: int, path: str) -> int:
         raise _translated(error, path) from None
 
 
+def _refuse_twin(name: str, folder: int, path: str, moved: str = "") -> None:
+    """Refuse a new name that some file systems, as of macOS, take for one that is there. ``moved``: it goes away."""
+    twin = next(
+        (each for each in os.listdir(folder) if each not in (name, moved) and _folded(each) == _folded(name)), ""
+    )
+    if twin:
+        raise BadArgs(f"{path} would be the same as {twin} on a Mac; use {twin}, or choose another name")
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
 def _create_folder(name: str, folder: int, path: str) -> None:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+        return  # _open says what is wrong with it
+    except FileNotFoundError:
+        _refuse_twin(name, folder, path)
+    except OSError as error:
+        raise _translated(error, path) from None
     try:
         os.mkdir(name, dir_fd=folder)
     except FileExistsError:
