@@ -199,6 +199,48 @@ def test_every_example_is_a_valid_move_where_most_of_all_combinations_are_not(ga
         assert again.actions()[0].run(player, move=move).success, move
 
 
+@pytest.mark.parametrize(
+    "game",
+    ["SettlersOfCatan-v0", "Golf-v0", "NewRecruit-v0", "Taboo-v0", "Nim-v0", "Battleship-v0", "LiarsDice-v0-small"],
+)
+def test_listed_moves_are_accepted_to_the_end_of_a_game_or_far(game: str) -> None:
+    fewest = find_world(f"textarena:{game}").spec.seat_range[0]
+    world, seats = started(game, players=fewest)
+    draws = Stream(1, "moves")
+    for _ in range(25):
+        if world.is_over():
+            break
+        mover = next(seat for seat in seats if seat.id in world.to_move())
+        move = draws.choice(world.legal(mover) or ())
+        assert world.actions()[0].run(mover, **move.parameters).success, move
+
+
+@pytest.mark.parametrize(
+    ("game", "secret"), [("Minesweeper-v0", "You hit a mine"), ("Crosswords-v0", "specified letter is incorrect")]
+)
+def test_what_is_listed_does_not_tell_a_secret_on_which_a_move_depends(game: str, secret: str) -> None:
+    """The same list in games with other secrets, and among its moves are some that only the secret forbids."""
+    told = []
+    world, (player, *_) = started(game, players=1)
+    if game.startswith("Minesweeper"):
+        assert world.actions()[0].run(player, move="[0 0]").success  # mines are laid now, none of them here
+    for action in world.legal(player) or ():
+        again, _ = started(game, players=1)
+        for move in world._moves:
+            again.do(move)
+        told.append(again.actions()[0].run(player, **action.parameters).message)
+    assert any(secret in message for message in told), told
+
+
+def test_a_view_that_leaves_messages_out_names_the_query_that_lists_them() -> None:
+    world, seats = started("SimpleNegotiation-v0-long")
+    for _ in range(8):
+        world.say(next(seat for seat in seats if seat.id in world.to_move()), "word " * 300)  # type: ignore[attr-defined]
+    text = world.observe(Eye(seats[0].id, "own")).text
+    assert "earlier messages: " in text
+    assert f"`{world.transcript.__name__}` lists them" in text
+
+
 def test_a_view_leaves_it_to_the_room_to_say_whose_turn_it_is_and_dates_the_rules() -> None:
     world, seats = started("SimpleNegotiation-v0")
     texts = [world.observe(Eye(seat.id, "own")).text for seat in seats]

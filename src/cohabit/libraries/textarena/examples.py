@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from cohabit.libraries.textarena.game import ACTION, ADMIN, Message
+from cohabit.model.stream import Stream
 
 MAX_EXAMPLES = 60
 _TOKEN = re.compile(r"\[[^\[\]\n]{1,60}\]")
@@ -46,6 +47,14 @@ def moves_in(heard: Sequence[Message]) -> list[str]:
 def named(text: str) -> list[str]:
     """The bracketed words that could be a move: the cells of a board and the marks of players are not."""
     return [token for token in dict.fromkeys(_TOKEN.findall(text)) if re.search(r"[A-Za-z0-9]", token)]
+
+
+def mixed(moves: Iterable[str], turn: int) -> list[str]:
+    """These moves, each once. A long list is in another order each turn."""
+    found = list(dict.fromkeys(moves))
+    if len(found) > MAX_EXAMPLES:
+        Stream(turn, "examples").shuffle(found)
+    return found
 
 
 def some(moves: Iterable[str], without: Sequence[str], turn: int) -> list[str]:

@@ -5,9 +5,11 @@ do not say whether a message was for everybody. TextArena seeds and uses the ran
 (``GlobalRandom``), and its calls wait for each other.
 """
 
+import pickle
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from copy import deepcopy
 from functools import cache, partial
 from itertools import islice
 from typing import Any
@@ -24,6 +26,8 @@ GAME = -1
 PROMPT, BOARD, ACTION, ADMIN = "PROMPT", "GAME_BOARD", "PLAYER_ACTION", "GAME_ADMIN"
 MAX_DEPTH, MAX_ITEMS = 6, 200
 """Limits of what is shown of the state of a game: some keep whole dictionaries in it."""
+MAX_TRIED = 150
+"""The number of texts that are tried if one of them is a valid move."""
 
 
 class Message(Struct, frozen=True, array_like=True):
@@ -49,7 +53,6 @@ class Game:
             self._env = textarena.make(game, **options)
             _silence(type(self._env).__module__.rpartition(".")[0])
             self._env.reset(num_players=players, seed=draws.below(2**31))
-        self._set_invalid_move = self._env.state.set_invalid_move
         self._env.state.set_invalid_move = self._refuse
 
     def step(self, text: str) -> bool:
@@ -59,6 +62,22 @@ class Game:
         with self._called():
             self._env.step(text)
         return not self._is_refused
+
+    def valid(self, texts: Sequence[str], enough: int) -> list[str]:
+        """The texts that would be valid moves now, tried on copies of the game: the first ones, if they are many."""
+        found: list[str] = []
+        now = pickle.dumps(self)
+        with deepcopy(self._random).in_use():
+            for tried, text in enumerate(texts):
+                if len(found) == enough or (found and tried >= MAX_TRIED):
+                    break
+                copy: Game = pickle.loads(now)
+                copy._is_refused = False
+                with suppress(Exception):  # some games fail at texts that they did not expect
+                    copy._env.step(text)
+                    if not copy._is_refused:
+                        found.append(text)
+        return found
 
     @property
     def is_over(self) -> bool:
@@ -119,7 +138,8 @@ class Game:
     def _refuse(self, *args: Any, **named: Any) -> Any:
         """TextArena counts an invalid move here, and may end the game because of it."""
         self._is_refused = True
-        return self._set_invalid_move(*args, **named)
+        state = self._env.state
+        return type(state).set_invalid_move(state, *args, **named)
 
     def _note(
         self,

@@ -10,7 +10,7 @@ import msgspec
 from cohabit.libraries.textarena.game import ACTION, BOARD, GAME, PROMPT, Message
 
 MAX_HISTORY = 6_000
-"""Characters of history in a view. The query ``history`` has all of it."""
+"""Characters of history in a view. The query ``transcript`` has all of it."""
 
 
 def rules(heard: Sequence[Message]) -> list[str]:
@@ -28,7 +28,7 @@ def history(heard: Sequence[Message], reader: int | None) -> list[str]:
         lines = told(message, reader)
         room -= sum(map(len, lines))
         if room < 0 and kept:
-            kept.append([f"(earlier messages: {len(events) - len(kept)}; `history` lists them)"])
+            kept.append([f"(earlier messages: {len(events) - len(kept)}; `transcript` lists them)"])
             break
         kept.append(lines)
     return [line for lines in reversed(kept) for line in lines]

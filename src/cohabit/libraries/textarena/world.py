@@ -31,6 +31,7 @@ class Family(Struct, frozen=True):
     moves: tuple[str, ...] = ()  # patterns of moves, where the texts of the game name too few
     distinct: bool = False  # the parts of such a move differ from each other
     levels: Mapping[str, tuple[str, ...]] = {}  # patterns of moves by level, where they are others
+    untried: bool = False  # whether a move is valid follows from secrets, so trying examples would tell them
     cannot: str = ""
 
 
@@ -46,6 +47,7 @@ class TextArenaWorld(ReplayedWorld):
     def begin(self, seed: int, seats: Sequence[Seat]) -> None:
         self.game = self._new_game(seed, len(seats))
         self.tried: list[str] = []  # in vain, since the last valid move
+        self._listed: tuple[int, list[str]] = (-1, [])  # examples, with the number of moves before them
 
     def make(self, move: str) -> tuple[bool, list[Message]]:
         """Send a text. Returns whether it was a valid move, and what players were told."""
@@ -114,12 +116,21 @@ class TextArenaWorld(ReplayedWorld):
         raise GameRejected(f"no move is known that {self.family.title} accepts for a missed turn")
 
     def _examples(self, seat: Seat) -> list[str]:
+        """Moves for the seat whose turn it is, of which the game takes all if it takes any."""
+        if self._listed[0] != self.game.moves:
+            self._listed = self.game.moves, self._new_examples(seat)
+        return self._listed[1]
+
+    def _new_examples(self, seat: Seat) -> list[str]:
         heard = self._heard(Eye(seat.id, "own"))
         patterns = [move for pattern in self.patterns for move in examples.expanded(pattern)]
         if self.family.distinct:
             patterns = [move for move in patterns if examples.is_distinct(move)]
         noted = examples.named(self.game.valid_moves) if self.family.information == "open" else []
         moves = [*(noted or patterns or examples.moves_in(heard)), *(PHRASES if self.family.talks else ())]
+        if not self.family.untried:
+            valid = self.game.valid(examples.mixed(moves, self.game.moves), examples.MAX_EXAMPLES)
+            moves = sorted(valid, key=moves.index) or moves
         return examples.some(moves, self.tried, self.game.moves) or moves or list(PHRASES)
 
     # -- looking ----------------------------------------------------------------------------------------
