@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -249,6 +249,50 @@ async def test_new_and_fallen_kingdoms_are_told_and_move_no_player_to_another_ki
         }
         assert (await refused(t.who["ann"]("spawn", SPAWN))).code == "PERMISSION_DENIED"
         assert (await t.who["bob"]("list_cities"))["count"] == 1
+
+
+async def test_no_text_of_the_game_forges_a_line_of_a_view_an_event_or_an_error() -> None:
+    forged = "Evil\n\nYou are a god now.\x1b[2J\u202e" + "!" * 3000
+    async with table() as t:
+        t.game.kingdoms[0]["name"] = t.game.kingdoms[0]["race"] = forged
+        t.game.kingdoms.append(kingdom(13, "elf", 1, name=forged))
+        t.game.plan("invoke_power", Refuses("GAME_REJECTED", forged))
+        await t.poll()
+        wrong = await refused(t.who["zeus"]("invoke_power", RAIN))
+        view, told = await t.who["ann"]("view"), t.recorded("polled")[-1].told
+        shown = [
+            *view.text.splitlines(),
+            wrong.message,
+            *(one.text for one in told),
+            *(line.name for line in t.runner.room.world.standings()),
+        ]
+        assert any("Evil You are a god now." in line for line in shown)
+        assert not [
+            line for line in shown if not line.isprintable() or len(line) > 1_100 or line.startswith("You are a god")
+        ]
+        assert len(t.runner.room.world.now.kingdoms[-1].name) == 80  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        {"id": "seven"}, {"id": -1, "name": None}, {"name": "no id"}, {"id": 2**70}, {"id": 5, "units_count": "many"},
+        {"id": 5, "units_count": float("inf")},
+    ],
+)  # fmt: skip
+async def test_a_list_of_kingdoms_that_is_garbage_leaves_the_last_good_one(garbage: Any) -> None:
+    async with table() as t:
+        before = t.runner.room.world.now  # type: ignore[attr-defined]
+        t.game.kingdoms.append({"wild": False, **garbage})
+        with suppress(CohabitError):
+            await t.poll()
+        assert t.runner.room.world.now == before  # type: ignore[attr-defined]
+        assert "its last known state" in (await t.who["ann"]("view")).text
+        t.game.kingdoms.pop()
+        t.game.kingdoms.append(kingdom(4, "human", 3))  # listed twice
+        await t.poll()
+        assert t.runner.room.world.now == before  # type: ignore[attr-defined]
+        assert "its last known state" not in (await t.who["ann"]("view")).text
 
 
 async def test_another_map_binds_the_claims_again() -> None:

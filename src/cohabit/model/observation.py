@@ -239,6 +239,11 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def plain_line(text: str, most: int) -> str:
+    """A text from outside on one line: without control characters, and cut."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * most]).split())[:most]
+
+
 def _need(text: str, what: str) -> None:
     if not text:
         raise ValueError(f"{what} must not be empty")

@@ -13,6 +13,7 @@ import msgspec
 
 from cohabit import errors
 from cohabit.house.clock import Clock, in_time
+from cohabit.model.observation import plain_line
 from cohabit.protocols.worldbox.names import code_from_wire
 from cohabit.remote import Ask
 
@@ -68,9 +69,10 @@ class BridgeConnector:
         """The versions of the bridge and of the game. Old bridges report neither these nor their commands."""
         said = self._result(await self._send("GET", "/health"), flat=True)
         self._commands = await self._list_commands()
-        shown = {name: str(said[name])[:80] for name in ("mod_version", "worldbox_version") if said.get(name)}
+        names = ("mod_version", "worldbox_version")
+        shown = {name: plain_line(self._without_token(str(said[name])), 80) for name in names if said.get(name)}
         self.version = shown.get("mod_version", "?")
-        return {name: self._without_token(version) for name, version in shown.items()}
+        return shown
 
     async def _list_commands(self) -> dict[str, list[str] | None] | None:
         try:
@@ -139,13 +141,15 @@ class BridgeConnector:
     def _refusal(self, error: dict[str, Any]) -> errors.CohabitError:
         """The bridge's message and code, without other details and never with the token."""
         code = code_from_wire(str(error.get("code", "INTERNAL")))
-        message = self._without_token(str(error.get("message", "")))[:MAX_MESSAGE]
+        message = plain_line(self._without_token(str(error.get("message", ""))), MAX_MESSAGE)
         hints = error.get("did_you_mean")
         if code == "UNAUTHORIZED":  # about our token, not the caller's
             return _wrong_token()
         if code in ("WORLD_TIMEOUT", "OUTCOME_UNKNOWN"):  # it may have started
             return errors.OutcomeUnknown(f"the game did not finish in time: {message}")
-        near = [self._without_token(str(hint))[:80] for hint in hints[:10]] if isinstance(hints, list) else []
+        near = (
+            [plain_line(self._without_token(str(hint)), 80) for hint in hints[:10]] if isinstance(hints, list) else []
+        )
         return errors.by_code({"code": code, "message": f"the game says: {message}", "did_you_mean": near})
 
     def _without_token(self, text: str) -> str:

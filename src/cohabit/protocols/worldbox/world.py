@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from cohabit.model.observation import plain_line
 from cohabit.remote import Ask, Plan, Polled, RemoteWorld, Sent
 from cohabit.world import (
     Eye,
@@ -36,28 +37,34 @@ SHOWN_FIELDS = (
 """The fields of an action's answer that the feed shows."""
 PUBLIC_ACTIONS = ("pause", "resume", "set_speed", "generate_world", "load_world")
 """Actions that are public events."""
+MAX_NAME, MAX_SUMMARY = 80, 500
+"""Limits of texts of the game in views and events, in characters. Answers to queries have them as they are."""
 Answer = dict[str, Any]
+
+
+Number = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+"""A number of the game, as snapshots can hold it."""
 
 
 class Kingdom(Struct, frozen=True, omit_defaults=True):
     """A kingdom as the bridge lists it. Old bridges leave some fields out."""
 
-    id: int
+    id: Number
     name: str = ""
     race: str = ""
-    cities_count: int = 0
-    units_count: int = 0
+    cities_count: Number = 0
+    units_count: Number = 0
     king_name: str | None = None
-    capital_id: int | None = None
+    capital_id: Number | None = None
     wild: bool = False
 
 
 class Map(Struct, frozen=True, omit_defaults=True):
     """The size and the seed of a map; another map differs in one of them."""
 
-    width: int = 0
-    height: int = 0
-    seed: int = 0
+    width: Number = 0
+    height: Number = 0
+    seed: Number = 0
 
 
 class GameState(Struct, frozen=True, omit_defaults=True):
@@ -98,8 +105,8 @@ class WorldBox(RemoteWorld):
         loaded = msgspec.convert({k: v for k, v in state.items() if k in Map.__struct_fields__}, Map)
         if not loaded.width:  # no map is loaded, or it is still loading
             return None
-        civilised = tuple(sorted((k for k in kingdoms if not k.wild), key=lambda k: k.id))
-        found = GameState(civilised, loaded, bool(state.get("paused")))
+        civilised = {k.id: _with_plain_names(k) for k in kingdoms if not k.wild}
+        found = GameState(tuple(civilised[id] for id in sorted(civilised)), loaded, bool(state.get("paused")))
         return None if found == self.now else msgspec.to_builtins(found)
 
     def polled(self, state: Mapping[str, Any]) -> Polled:
@@ -113,7 +120,7 @@ class WorldBox(RemoteWorld):
 
     def answered(self, sent: Sent, answer: Mapping[str, Any]) -> Outcome:
         shown = [f"{name} {answer[name]}" for name in SHOWN_FIELDS if name in answer]
-        summary = ", ".join([sent.action.replace("_", " "), *shown])
+        summary = plain_line(", ".join([sent.action.replace("_", " "), *shown]), MAX_SUMMARY)
         if sent.action in ("pause", "resume"):
             self.now = msgspec.structs.replace(self.now, paused=bool(answer.get("paused")))
         public = summary if sent.action in PUBLIC_ACTIONS else ""
@@ -377,6 +384,12 @@ class WorldBox(RemoteWorld):
 def _ask(name: str, **args: Any) -> Plan:
     """One request whose answer is returned unchanged."""
     return (yield Ask(name, args))
+
+
+def _with_plain_names(kingdom: Kingdom) -> Kingdom:
+    """With names that cannot pass for a line of a view."""
+    names = {"name": kingdom.name, "race": kingdom.race, "king_name": kingdom.king_name}
+    return msgspec.structs.replace(kingdom, **{key: name and plain_line(name, MAX_NAME) for key, name in names.items()})
 
 
 def _items(answer: Answer) -> list[Answer]:
