@@ -106,7 +106,7 @@ class WorldBox(RemoteWorld):
         if not loaded.width:  # no map is loaded, or it is still loading
             return None
         civilised = {k.id: _with_plain_names(k) for k in kingdoms if not k.wild}
-        found = GameState(tuple(civilised[id] for id in sorted(civilised)), loaded, bool(state.get("paused")))
+        found = GameState(tuple(civilised[number] for number in sorted(civilised)), loaded, bool(state.get("paused")))
         return None if found == self.now else msgspec.to_builtins(found)
 
     def polled(self, state: Mapping[str, Any]) -> Polled:
