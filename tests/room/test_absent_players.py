@@ -12,6 +12,7 @@ from .making import HOST, entries, make_room, player, replayed
 Depart = Callable[[Room, int], int]
 """Makes bob absent. Returns the time of it."""
 GAMES = {"nim": 2, "tictactoe": 2, "whist": 4, "statecraft": 4, "crafter_shared": 3, "planet": 3, "kingdoms": 3}
+WITH_BODIES = ("planet", "crafter_shared")
 LIMIT_S = 90
 
 
@@ -31,6 +32,12 @@ def leave(room: Room, at: int) -> int:
 
 def remove(room: Room, at: int) -> int:
     room.call("hostess", "remove_member", {"member": "bob"}, at=at)
+    return at
+
+
+def forbid(room: Room, at: int) -> int:
+    """He may only watch from now on, and is still there."""
+    room.call("hostess", "narrow", {"member": "bob", "may": ["act"]}, at=at)
     return at
 
 
@@ -65,7 +72,17 @@ def move(room: Room, at: int) -> int:
 @pytest.mark.parametrize("depart", [leave, pytest.param(remove, marks=pytest.mark.soak), disconnect])
 @pytest.mark.parametrize("world", GAMES)
 def test_the_others_play_on_without_waiting_for_one_who_is_absent(world: str, depart: Depart) -> None:
-    room = open_game(world, **({"sleep_seconds": LIMIT_S} if world in ("planet", "crafter_shared") else {}))
+    play_on(world, depart)
+
+
+@pytest.mark.parametrize("world", [world for world in GAMES if world not in WITH_BODIES])
+def test_the_others_play_on_without_waiting_for_one_who_may_no_longer_act(world: str) -> None:
+    """Bodies fall asleep instead, after rounds that they have missed."""
+    play_on(world, forbid)
+
+
+def play_on(world: str, depart: Depart) -> None:
+    room = open_game(world, **({"sleep_seconds": LIMIT_S} if world in WITH_BODIES else {}))
     if awaited(room):
         move(room, 1)
     at = depart(room, 2)

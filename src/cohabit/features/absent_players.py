@@ -1,4 +1,5 @@
-"""Seats that a game does not wait for: their players have left it, or are away and have missed a turn.
+"""Seats that a game does not wait for: their players have left it or may no longer act, or they are away and have
+missed a turn.
 
 Such a seat gets the move of a player whose time is up, at once. It is played again as soon as a member takes it, or its
 player calls. A game that has not begun waits for players, and so does one that everybody has left. In worlds with
@@ -9,6 +10,7 @@ from collections.abc import Collection, Sequence
 
 from cohabit.features.departures import LEFT, can_play_on, game_now
 from cohabit.features.round_results import RESULTS
+from cohabit.model.grant import Capability
 from cohabit.model.seat import PUBLIC, Seat, SeatId
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import system_entry
@@ -20,11 +22,14 @@ from cohabit.room.timers import Due
 
 
 def _is_away(state: RoomState, member: Member) -> bool:
-    """True if a player has missed a turn and has not called since, while others are here. Nobody is where no house
-    notes who calls."""
-    if not member.timeouts or member.here or member.played_by_bot or member.stand_in or not state.turn_ms:
+    """True if a player may no longer act, or has missed a turn and has not called since, while others are here. Nobody
+    is where no house notes who calls."""
+    if member.played_by_bot or member.stand_in or not state.turn_ms:
         return False
-    return any(other.here for other in state.members.values())
+    may_act = not member.held.isdisjoint((Capability.ACT, Capability.ACT_GLOBAL))
+    if may_act and (member.here or not member.timeouts):
+        return False
+    return any(other.here for other in state.members.values() if other is not member)
 
 
 def _absent(room: BaseRoom) -> set[SeatId]:
