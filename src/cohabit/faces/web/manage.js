@@ -53,6 +53,7 @@ export class Manage {
     for (const part of this.parts) part.isOffered = () => this.usable.includes(part.needs) || this.usable.includes(part.reads);
     this.lock = h("button", { type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.setLocked() }, "Lock");
     this.timer = new TurnTimer((seconds) => this.run("set_turn_timer", seconds ? "The running turn starts again." : "Turns have no time limit now.", seconds ? { seconds } : {}));
+    this.rematchShown = false;
     this.rematch = confirmButton("Rematch", "End this game and start a new one?", "Start a rematch", () => this.startRematch());
     this.archive = confirmButton("Archive", "Archive this room? Visits end. It stays readable, and you can bring it back.", "Archive it", () => this.run("archive", "")); // the world says that it is archived
     this.unarchive = h("button", { type: "button", hidden: true, onclick: () => this.run("unarchive", "This room is back.") }, "Bring back");
@@ -88,7 +89,6 @@ export class Manage {
     this.drawers.draw();
     this.lock.hidden = !may("set_entry");
     this.timer.draw(may("set_turn_timer") && this.session?.is_played !== false, this.session?.turn_seconds);
-    this.rematch.hidden = !this.mayRematch || Boolean(this.session?.over); // then it is offered beside the result
     this.archive.hidden = !may("archive") || may("unarchive");
     this.unarchive.hidden = !may("unarchive");
     if (this.me) this.requests.draw(this.me, this.session, this.usable);
@@ -96,8 +96,15 @@ export class Manage {
     this.consent.me = this.me?.handle;
     this.egress.draw(this.session?.members ?? this.usedUp ?? [], this.session?.archived);
     this.moderation.drawArchived(Boolean(this.session?.archived));
-    this.bar.hidden = [...this.bar.children].every((child) => child.hidden);
+    this.drawRematch();
     this.onCommands();
+  }
+
+  /** `shown`: a rematch is offered beside the result of the game. */
+  drawRematch(shown = this.rematchShown) {
+    this.rematchShown = shown;
+    this.rematch.hidden = !this.mayRematch || shown;
+    this.bar.hidden = [...this.bar.children].every((child) => child.hidden);
   }
 
   /** Rooms without a game have none. */

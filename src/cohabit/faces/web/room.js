@@ -500,7 +500,9 @@ export class RoomScreen {
     this.turn.hidden = !text;
     this.element.classList.toggle("seated", Boolean(this.me?.seat && this.isPlayer() && this.frontEnd.controls.length === 0));
     this.drawCountdown();
-    this.ending.draw(Boolean(view?.over && session?.is_played !== false && !session?.archived), this.standing, this.manage.mayRematch, session?.next_game_seconds !== undefined);
+    const over = Boolean(view?.over && session?.is_played !== false && !session?.archived);
+    this.ending.draw(over, this.standing, this.manage.mayRematch, session?.next_game_seconds !== undefined);
+    this.manage.drawRematch(over);
     this.keys.showPad(mine && !this.frontEnd.shown);
     this.drawers.draw();
     document.title = [mine && !several && "Your turn", this.worldTitle ?? this.room, "Cohabit"].filter(Boolean).join(" · ");
