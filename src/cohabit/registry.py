@@ -132,7 +132,7 @@ def make_agent(
 
 
 def unknown_brain(name: str) -> str:
-    """What is wrong with the name of a brain, and what names there are."""
+    """The error message for an unknown brain, with the kinds of names that there are."""
     return (
         f"unknown brain {name!r}; it is a script such as random or warlord, a model such as local or ollama:NAME, "
         "FILE.py or command:PROGRAM"

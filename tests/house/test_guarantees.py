@@ -80,7 +80,7 @@ async def test_a_newcomer_is_what_its_invite_says_whatever_it_claims(claimed: di
 
 
 async def told_to_a_newcomer(*, asks: bool = False, declines: bool = False, reports: bool = False) -> list[int]:
-    """What a player is told that has just connected, while others may ask, decline and report."""
+    """The times of what a newly connected player is told. ``asks``, ``declines``, ``reports``: what others do meanwhile."""
     async with open_house(clock=(clock := FakeClock())) as house:
         fan = {"id": "fan", "kind": "human", "role": "player"}
         who = await make_room(house, ANN, BOB, fan, HOST, partial_intel=True)

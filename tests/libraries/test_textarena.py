@@ -13,7 +13,7 @@ from cohabit.registry import find_library, find_world, listed_games, make_world
 pytest.importorskip("textarena")
 from cohabit.libraries.textarena import examples
 from cohabit.libraries.textarena.game import EVERYBODY, GAME, Message
-from cohabit.libraries.textarena.world import MAX_WORDS, TextArenaWorld
+from cohabit.libraries.textarena.world import MAX_WORDS, Spoken, TextArenaWorld
 
 SECRET = "the secret word is xylophone"
 
@@ -234,8 +234,9 @@ def test_what_is_listed_does_not_tell_a_secret_on_which_a_move_depends(game: str
 
 def test_a_view_that_leaves_messages_out_names_the_query_that_lists_them() -> None:
     world, seats = started("SimpleNegotiation-v0-long")
+    assert isinstance(world, Spoken)
     for _ in range(8):
-        world.say(next(seat for seat in seats if seat.id in world.to_move()), "word " * 300)  # type: ignore[attr-defined]
+        world.say(next(seat for seat in seats if seat.id in world.to_move()), "word " * 300)
     text = world.observe(Eye(seats[0].id, "own")).text
     assert "earlier messages: " in text
     assert f"`{world.transcript.__name__}` lists them" in text

@@ -15,6 +15,7 @@ from cohabit.house.house import House
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.protocols.worldbox.connector import POLL_MS, TIMEOUT_MS, BridgeConnector, checked_url
+from cohabit.protocols.worldbox.world import GameState, WorldBox
 from cohabit.testing.clock import FakeClock
 
 from ..house.making import (  # noqa: TID252 - two suites open the same houses
@@ -53,6 +54,12 @@ class Table(NamedTuple):
 
     def recorded(self, *dos: str) -> list[Any]:
         return recorded(self.runner, *dos)
+
+
+def last_known(t: Table) -> GameState:
+    world = t.runner.room.world
+    assert isinstance(world, WorldBox)
+    return world.now
 
 
 @asynccontextmanager
@@ -270,7 +277,7 @@ async def test_no_text_of_the_game_forges_a_line_of_a_view_an_event_or_an_error(
         assert not [
             line for line in shown if not line.isprintable() or len(line) > 1_100 or line.startswith("You are a god")
         ]
-        assert len(t.runner.room.world.now.kingdoms[-1].name) == 80  # type: ignore[attr-defined]
+        assert len(last_known(t).kingdoms[-1].name) == 80
 
 
 @pytest.mark.parametrize(
@@ -282,16 +289,16 @@ async def test_no_text_of_the_game_forges_a_line_of_a_view_an_event_or_an_error(
 )  # fmt: skip
 async def test_a_list_of_kingdoms_that_is_garbage_leaves_the_last_good_one(garbage: Any) -> None:
     async with table() as t:
-        before = t.runner.room.world.now  # type: ignore[attr-defined]
+        before = last_known(t)
         t.game.kingdoms.append({"wild": False, **garbage})
         with suppress(CohabitError):
             await t.poll()
-        assert t.runner.room.world.now == before  # type: ignore[attr-defined]
+        assert last_known(t) == before
         assert "its last known state" in (await t.who["ann"]("view")).text
         t.game.kingdoms.pop()
         t.game.kingdoms.append(kingdom(4, "human", 3))  # listed twice
         await t.poll()
-        assert t.runner.room.world.now == before  # type: ignore[attr-defined]
+        assert last_known(t) == before
         assert "its last known state" not in (await t.who["ann"]("view")).text
 
 

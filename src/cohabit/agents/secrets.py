@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from cohabit.errors import BadArgs
+from cohabit.model.observation import plain_line
 
 HIDDEN = "[hidden]"
 MIN_SECRET = 8
@@ -61,8 +62,7 @@ def in_public(text: object) -> str:
     whole = str(text)
     if len(whole) > MAX_READ:
         whole = whole[: MAX_READ - LONGEST_SECRET]  # its end may be a part of a key
-    plain = without_secrets(whole)
-    return without_secrets(" ".join("".join(c if c.isprintable() else " " for c in plain).split()))
+    return without_secrets(plain_line(without_secrets(whole)))
 
 
 def bytes_without_secrets(data: bytes) -> bytes:

@@ -239,9 +239,11 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def plain_line(text: str, most: int) -> str:
-    """A text from outside on one line: without control characters, and cut."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * most]).split())[:most]
+def plain_line(text: str, most: int | None = None) -> str:
+    """A text from outside on one line, without control characters and invisible ones. ``most``: characters."""
+    if most is not None:
+        text = text[: 4 * most]
+    return one_line("".join(c if c.isprintable() else " " for c in text))[:most]
 
 
 def _need(text: str, what: str) -> None:

@@ -7,7 +7,7 @@ from cohabit import Action, Eye, Observation, Outcome, Seat, SeatId, World, Worl
 
 
 class Verdict(World):
-    """Whoever moves first ends the game; who wins, or what each side gets, is in the config."""
+    """The first move ends the game. The config says who wins, or what each side gets."""
 
     spec = WorldSpec(name="verdict", seats=2, seat_names=("left", "right"), pace="step", open_information=True)
 

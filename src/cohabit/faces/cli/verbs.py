@@ -47,9 +47,9 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
     "Records": (
         Verb("replay", "ROOM|FILE", "replay a record and print its events", "replay"),
         Verb("verify", "[ROOM|FILE …]", "verify that records are intact and replay to the same worlds", "verify"),
-        Verb("export", "ROOM", "write a record as JSON lines, or a page that replays it", "records"),
+        Verb("export", "ROOM", "write a record as JSON lines, or a page that replays it", "export"),
         Verb("egress", "ROOM", "export what was sent to the members' backends, signed, or verify that", "egress"),
-        Verb("backup", "FILE", "copy the whole store to one file", "records"),
+        Verb("backup", "FILE", "copy the whole store to one file", "export"),
         Verb("move", "", "move a house to PostgreSQL, or back to a data folder", "move"),
     ),
     "Research": (

@@ -119,7 +119,7 @@ def verify(args: argparse.Namespace) -> int:
 
 
 def damage_beside_records(store: Store) -> Iterator[str]:
-    """What a house cannot read at its start, besides records: then it does not start, or a room stays closed."""
+    """Damage in what is stored beside the records. It keeps a house from starting, or a room closed."""
 
     def read_rest_of(room: str) -> None:
         store.refusals(room)

@@ -4,7 +4,7 @@ Every message of a session gets an event id. A client that lost its stream sends
 the rest. The SDK names a stream by the id of the request alone, which two sessions easily share: so each session
 has a store of its own.
 
-What waits here may be resumed after the caller has lost permissions. Then a reply is replaced by a refusal.
+If the caller has lost permissions meanwhile, it gets a refusal in place of a stored reply.
 """
 
 import asyncio

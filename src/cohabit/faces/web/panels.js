@@ -146,7 +146,7 @@ function rosterLine(m, me, movers) {
 
 const DOINGS = { act: "play", act_global: "play", send_broadcast: "write", send_message: "write", speak: "speak", publish: "publish", advance_time: "set the pace", control_world: "reset", manage_members: "manage" };
 
-/** What an agent may do, in a few words. `acts`: its capabilities besides those to perceive. */
+/** What an agent may do, in a few words. `acts`: its capabilities to act, without those to perceive. */
 function agentMay(acts) {
   const words = [...new Set(acts.map((capability) => DOINGS[capability] ?? capability))];
   return words.length ? `may ${words.join(", ")}` : "only watches";

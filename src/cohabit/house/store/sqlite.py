@@ -445,7 +445,7 @@ _CURES = {
 
 
 def _cure(wrong: sqlite3.Error) -> str:
-    """What to do about a database that cannot be used now."""
+    """The part of an error message that says what to do; empty if nothing is known to help."""
     cure = _CURES.get(primary_code(wrong) or 0)
     return f"; {cure}" if cure else ""
 
