@@ -246,6 +246,24 @@ def test_a_tie_of_votes_eliminates_nobody_in_social_deduction_as_its_rules_say()
     assert "Round 1" in text
 
 
+def test_the_rules_of_cribbage_say_what_the_reward_is() -> None:
+    world = opened("cribbage")
+    assert "the reward is one's points, with 1,000 more for the winner and 1,000 less for the loser" in world.describe()
+    play_at_random(world, seed=1)
+    assert world.is_over()
+    found = re.search(r"Scores: (\d+) (\d+)", world.observe(own("player0")).text)
+    assert found
+    points = [int(score) for score in found.groups()]
+    assert max(points) >= 121
+    assert list(world.returns().values()) == [n + (1000 if n == max(points) else -1000) for n in points]
+
+
+def test_the_rules_of_oh_hell_say_what_a_bid_of_minus_one_is() -> None:
+    world = opened("oh_hell")
+    assert "Bids:        -1 -1 -1" in world.observe(own("player0")).text
+    assert "-1 stands for a bid that is not made yet" in world.describe()
+
+
 def test_every_card_of_leduc_poker_for_three_has_a_name() -> None:
     assert "(J < Q < K < A)" in opened("leduc_poker(players=3)").observe(own("player0")).text
 
