@@ -87,6 +87,13 @@ def test_a_keeper_walks_one_cell_per_tick_and_stops_at_its_destination():
     assert world.keepers["amber"].at == goal
 
 
+def test_a_walk_of_one_tick_is_told_in_the_singular():
+    world = lanterns()
+    beside = next(cell for cell in world.island.land() if world.island.far(world.keepers["amber"].at, cell) == 1)
+    x, y = world.island.xy(beside)
+    assert world.walk(AMBER, x, y).message == f"You set out for {x},{y}, 1 tick away."
+
+
 def test_a_walking_keeper_can_change_its_destination_or_halt():
     world = lanterns()
     world.go(AMBER, "T2")

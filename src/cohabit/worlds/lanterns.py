@@ -13,6 +13,7 @@ from cohabit.world import Eye, Outcome, Range, Seat, SeatId, Standing, Stream, T
 from cohabit.worlds import lanterns_training as training
 from cohabit.worlds.island import LAND, ROCK, SEA, Island, make_island
 from cohabit.worlds.png import squares
+from cohabit.worlds.words import counted
 
 STARTING_OIL, MAX_CARRIED_OIL, BARREL_OIL = 12, 20, 8
 LIGHTING_OIL, MAX_TOWER_OIL = 4, 12
@@ -82,7 +83,7 @@ class Lanterns(World):
     """
 
     spec = WorldSpec(
-        name="lanterns", version=2, title="Lanterns", seats=(2, 4), seat_names=("amber", "blue", "coral", "dove"),
+        name="lanterns", version=3, title="Lanterns", seats=(2, 4), seat_names=("amber", "blue", "coral", "dove"),
         pace="clock", quick=True, tick_ms=1000, examples=True, tell_rewards=False,
     )  # fmt: skip
     keys = {  # noqa: RUF012
@@ -498,7 +499,7 @@ class Lanterns(World):
     def _set_out(self, by: Seat, goal: int, name: str) -> Outcome:
         me = self.keepers[by.id]
         me.path = self.island.way(me.at, goal)
-        return self._private(by, f"You set out for {name}, {len(me.path)} ticks away.")
+        return self._private(by, f"You set out for {name}, {counted(len(me.path), 'tick')} away.")
 
     def _put_out(self, tower: Tower, news: str) -> Outcome:
         tower.holder, tower.oil = "", 0
