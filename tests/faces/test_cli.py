@@ -145,6 +145,13 @@ def test_a_house_whose_certificate_is_not_trusted_is_not_answered_with_how_to_st
     assert "cohabit serve" not in in_one_line(Unreachable(wrong))
 
 
+def test_what_a_listed_world_is_ends_with_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["worlds"]) == 0
+    listed = capsys.readouterr().out.split("\n\n")[0].splitlines()[1:]
+    assert len(listed) > 5
+    assert [line for line in listed if not line.endswith(".")] == []
+
+
 def test_a_bug_of_ours_is_one_line_and_no_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
