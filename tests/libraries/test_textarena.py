@@ -1,6 +1,7 @@
 """Games of TextArena as worlds."""
 
 import random
+import re
 
 import pytest
 from tests.libraries.checked import problems
@@ -188,6 +189,10 @@ def test_a_spectator_of_a_game_with_secrets_reads_what_is_for_everybody_only() -
         "ColonelBlotto-v0",
         "ColonelBlotto-v0-large",
         "ColonelBlotto-v0-extreme",
+        "LogicPuzzle-v0",
+        "LogicPuzzle-v0-hard",
+        "Minesweeper-v0-small",
+        "Minesweeper-v0-hard",
     ],
 )
 def test_every_example_is_a_valid_move_where_most_of_all_combinations_are_not(game: str) -> None:
@@ -253,6 +258,23 @@ def test_a_view_leaves_it_to_the_room_to_say_whose_turn_it_is_and_dates_the_rule
 def test_patterns_stand_for_all_their_moves() -> None:
     assert list(examples.expanded("[<a-b><1-2>]")) == ["[a1]", "[a2]", "[b1]", "[b2]"]
     assert list(examples.expanded("[<Accept|Deny>]")) == ["[Accept]", "[Deny]"]
+
+
+def test_examples_for_a_board_name_its_open_cells_only() -> None:
+    world, (player, *_) = started("Minesweeper-v0-small", players=1)
+    assert world.actions()[0].run(player, move="[0 0]").success
+    listed = [action.parameters["move"] for action in world.legal(player) or ()]
+    rows = [line.split()[1:] for line in world.observe(Eye(player.id, "own")).status["board"].splitlines()[-5:]]
+    hidden = [f"[{row} {column}]" for row, cells in enumerate(rows) for column, cell in enumerate(cells) if cell == "."]
+    assert 0 < len(hidden) < 21
+    assert listed == hidden
+
+    world, (player, *_) = started("Crosswords-v0", players=1)
+    board = world.observe(Eye(player.id, "own")).status["board"]
+    rows = [line.split()[1:] for line in board.splitlines() if re.match(r"R\d", line)]
+    cells = [tuple(map(int, move.parameters["move"][1:-1].split()[:2])) for move in world.legal(player) or ()]
+    assert cells
+    assert {rows[row][column] for row, column in cells} == {"_"}
 
 
 @pytest.mark.soak

@@ -1,7 +1,9 @@
 """Moves that may be possible, as examples: TextArena has no list of the legal ones.
 
 Its games name moves in square brackets, in the rules and often below the board. A table has patterns for games whose
-texts name too few: ``[<0-8>]`` stands for nine moves, and ``[<Accept|Deny>]`` for two.
+texts name too few: ``[<0-8>]`` stands for nine moves, and ``[<Accept|Deny>]`` for two. What depends on the board is
+read from the one that the player sees: ``[<cells .>]`` stands for its cells with a dot, as row and column, and
+``[<pairs>]`` for what its tables pair, by the names of a row and a column.
 """
 
 import re
@@ -16,18 +18,38 @@ _TOKEN = re.compile(r"\[[^\[\]\n]{1,60}\]")
 _CHOICE = re.compile(r"<([^<>]*)>")
 
 
-def expanded(pattern: str) -> Iterator[str]:
-    """All moves of a pattern."""
+def expanded(pattern: str, board: str = "") -> Iterator[str]:
+    """All moves of a pattern on a board."""
     parts = _CHOICE.split(pattern)  # texts, with a choice between every two of them
-    yield from map("".join, product(*(_choices(part) if i % 2 else [part] for i, part in enumerate(parts))))
+    yield from map("".join, product(*(_choices(part, board) if i % 2 else [part] for i, part in enumerate(parts))))
 
 
-def _choices(choice: str) -> list[str]:
+def _choices(choice: str, board: str) -> list[str]:
+    if found := re.fullmatch(r"cells (\S)", choice):
+        return list(_cells(board, found[1]))
+    if choice == "pairs":
+        return list(_pairs(board))
     if found := re.fullmatch(r"(\d+)-(\d+)", choice):
         return [str(n) for n in range(int(found[1]), int(found[2]) + 1)]
     if found := re.fullmatch(r"([A-Za-z])-([A-Za-z])", choice):
         return [chr(n) for n in range(ord(found[1]), ord(found[2]) + 1)]
     return choice.split("|")
+
+
+def _cells(board: str, sign: str) -> Iterator[str]:
+    """The cells with this sign on a board whose rows begin with their numbers; columns count from 0."""
+    for row, cells in re.findall(r"^ *R?(\d+)((?: +\S)+) *$", board, re.MULTILINE):
+        yield from (f"{int(row)} {column}" for column, cell in enumerate(cells.split()) if cell == sign)
+
+
+def _pairs(board: str) -> Iterator[str]:
+    """The names of each row and column of tables with bars between columns, whose first line begins with spaces."""
+    columns: list[str] = []
+    for line in board.splitlines():
+        if "|" in line and line.startswith(" "):
+            columns = line.replace("|", " ").split()
+        elif "|" in line:
+            yield from (f"{line.split()[0]} {column}" for column in columns)
 
 
 def is_distinct(move: str) -> bool:

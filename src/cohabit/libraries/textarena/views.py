@@ -18,6 +18,11 @@ def rules(heard: Sequence[Message]) -> list[str]:
     return [line for message in heard if message.kind == PROMPT for line in barred(message.text)]
 
 
+def board(heard: Sequence[Message]) -> str:
+    """The latest board, as the library draws it."""
+    return next((message.text for message in reversed(heard) if message.kind == BOARD), "")
+
+
 def history(heard: Sequence[Message], reader: int | None) -> list[str]:
     """The events of the game, oldest first: the latest board only, and as much as fits."""
     board = next((message for message in reversed(heard) if message.kind == BOARD), None)

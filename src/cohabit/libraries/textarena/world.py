@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import Meta, Struct
 
 from cohabit.libraries.textarena import examples, views
-from cohabit.libraries.textarena.game import ACTION, BOARD, EVERYBODY, GAME, PROMPT, Game, Message
+from cohabit.libraries.textarena.game import ACTION, EVERYBODY, GAME, PROMPT, Game, Message
 from cohabit.model.action import Action
 from cohabit.replayed import ReplayedWorld
 from cohabit.world import Eye, GameRejected, Observation, Outcome, Seat, SeatId, Standing, Stream, action, query
@@ -123,7 +123,8 @@ class TextArenaWorld(ReplayedWorld):
 
     def _new_examples(self, seat: Seat) -> list[str]:
         heard = self._heard(Eye(seat.id, "own"))
-        patterns = [move for pattern in self.patterns for move in examples.expanded(pattern)]
+        board = views.board(heard)
+        patterns = [move for pattern in self.patterns for move in examples.expanded(pattern, board)]
         if self.family.distinct:
             patterns = [move for move in patterns if examples.is_distinct(move)]
         noted = examples.named(self.game.valid_moves) if self.family.information == "open" else []
@@ -146,7 +147,7 @@ class TextArenaWorld(ReplayedWorld):
         seen = [message for message in heard if message.kind != PROMPT]
         status: dict[str, Any] = {
             "to_move": None if to_move is None else views.player_name(to_move),
-            "board": next((message.text for message in reversed(heard) if message.kind == BOARD), ""),
+            "board": views.board(heard),
             "messages": [_data(message) for message in seen[-RECENT:]],
         }
         if player is not None:
