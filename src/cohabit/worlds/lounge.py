@@ -6,10 +6,11 @@ from cohabit.world import Eye, Observation, Seat, SeatId, World, WorldSpec
 
 
 class Lounge(World):
-    """A room without a game: people and agents talk, and apps show what they share.
+    """A room without a game: people and agents talk, and apps show what they share. It has no seats and no actions of
+    its own.
 
-    It has no seats and no actions of its own. `observe` shows who is here and what was said. If there is an app, it shows
-    its newest view too, and `rules` has its actions.
+    `observe` shows who is here and what was said. If there is an app, it shows its newest view too, and `rules` has its
+    actions.
     """
 
     spec = WorldSpec(name="lounge", title="Lounge", seats=0, quick=True, open_information=True)

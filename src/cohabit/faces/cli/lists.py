@@ -133,7 +133,8 @@ def _world_table() -> str:
         except Exception as wrong:  # a broken third-party world must not hide the others
             rows.append((name, "?", "?", f"cannot be loaded: {type(wrong).__name__}: {wrong}"))
             continue
-        rows.append((name, seats_of(*cls.spec.seat_range), cls.spec.pace, (cls.__doc__ or "").strip().split("\n")[0]))
+        about = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
+        rows.append((name, seats_of(*cls.spec.seat_range), cls.spec.pace, about))
     return table(("world", "seats", "pace", "what it is"), rows)
 
 
