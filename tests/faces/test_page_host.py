@@ -445,6 +445,19 @@ def test_a_host_of_the_house_creates_a_room_and_gets_the_spectators_link_first(h
     expect(page.get_by_text("You are zoe · host")).to_be_visible()
 
 
+def test_the_name_of_a_player_in_a_new_room_may_have_spaces(house: Running, visit: Visit) -> None:
+    page = visit(f"http://127.0.0.1:{house.port}/#{house.host_token('zoe')}")
+    page.get_by_role("button", name="Create a room").click()
+    page.get_by_label("Scenario or world").select_option(label="Nim")
+    page.get_by_label("Name of the player").first.fill("محمد علي")
+    page.get_by_label("Name of the player").nth(1).fill(" Mary Ann (9)")
+    page.get_by_role("button", name="Create the room").click()
+    links = page.locator(".link-box input")
+    expect(links).to_have_count(3)
+    assert [links.nth(i).get_attribute("aria-label") for i in (1, 2)] == ["Link for محمد-علي", "Link for Mary-Ann-9"]
+    expect(visit(links.nth(2).input_value()).get_by_text("You are Mary-Ann-9 · human")).to_be_visible()
+
+
 def test_a_host_of_the_house_gets_a_text_for_each_agent_that_plays_in_its_new_room(
     house: Running, visit: Visit
 ) -> None:

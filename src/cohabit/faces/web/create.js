@@ -2,7 +2,7 @@
 
 import { escapeInvisible, h, setText } from "./dom.js";
 import { GamePicker } from "./games.js";
-import { LinkBox, agentText, inviteSpectators, linkTo } from "./share.js";
+import { LinkBox, agentText, handleFor, inviteSpectators, linkTo } from "./share.js";
 
 const NAMES = ["ada", "bob", "cleo", "dan", "eve", "finn", "gus", "hana"];
 const idOf = (name) => name.trim().toLowerCase().replace(/\s+/g, "-"); // people write names, rooms have ids
@@ -116,7 +116,7 @@ export class CreateRoomScreen {
 
   arguments() {
     const [kind, ...name] = this.what.value.split(" ");
-    const rows = [...this.players.children].map((row) => ({ name: row.querySelector("input").value.trim(), brain: row.querySelector("select").value }));
+    const rows = [...this.players.children].map((row) => ({ name: handleFor(row.querySelector("input").value), brain: row.querySelector("select").value }));
     const args = kind === "scenario" ? { scenario: name.join(" ") } : { world: this.world.name };
     if (this.room.value.trim()) args.room = idOf(this.room.value);
     if (kind === "scenario") return args;

@@ -1,7 +1,7 @@
 // For members who manage a room: links for people who watch, for people and for agents, and the list of invites.
 
 import { dateTime, escapeInvisible, h, setText, throttled } from "./dom.js";
-import { LinkBox, SPECTATOR, agentText, inviteSpectators, linkTo } from "./share.js";
+import { LinkBox, SPECTATOR, agentText, handleFor, inviteSpectators, linkTo } from "./share.js";
 import { WatchLink } from "./watch_link.js";
 
 const HOUR = 3_600;
@@ -12,7 +12,6 @@ const PERMISSIONS = {
   agent: [["", "watch only"], ["chat", "watch and chat"], ["player", "play and write to members"]],
 };
 const AGENT_CHATS = ["watch", "read_roster", "read_chat", "receive_directed", "send_message", "send_broadcast"];
-const NOT_IN_HANDLES = /[\s()/#]+/g;
 const SHOWN_ONCE = "Copy this link now; it is not shown again.";
 
 export class Invites {
@@ -85,7 +84,7 @@ export class Invites {
       const permissions = chosen === "watch" ? { may: SPECTATOR } : chosen === "chat" ? { may: AGENT_CHATS } : { role: chosen || undefined };
       const name = this.handle.value.trim();
       const args = {
-        id: name.replace(NOT_IN_HANDLES, "-").replace(/^-|-$/g, ""), name, kind: this.kind, ...permissions,
+        id: handleFor(name), name, kind: this.kind, ...permissions,
         uses: Number(this.uses.value), expires_in_s: Number(this.expires.value) || undefined,
       };
       const { code: token, link } = await this.call("invite", args);

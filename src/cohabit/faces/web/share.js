@@ -8,6 +8,12 @@ const COPIED_MS = 2_000;
 /** The capabilities of spectators: they perceive, and can do nothing. */
 export const SPECTATOR = ["watch", "read_roster", "read_chat", "receive_directed", "see_screen", "hear_audio", "read_media", "read_files"];
 const MAX_SPECTATORS = 1_000;
+const NOT_IN_HANDLES = /[\s()/#]+/g;
+
+/** The handle of a member with this name: people write names with spaces, handles have none. */
+export function handleFor(name) {
+  return name.trim().replace(NOT_IN_HANDLES, "-").replace(/^-|-$/g, "");
+}
 
 /** Create the invite of a spectators' link, with `call` in its room. It can be accepted many times. */
 export function inviteSpectators(call, expires_in_s = undefined) {
