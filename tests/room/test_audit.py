@@ -143,6 +143,13 @@ def test_the_names_of_commands_in_our_own_texts_are_shown() -> None:
     assert audit.kept[0].reason == text
 
 
+def test_a_long_name_of_words_is_readable() -> None:
+    name = "Maximiliana-Wolfeschlegelsteinhausenbergerdorff-the-Third"
+    audit = Audit()
+    audit.refused(1, "ann", "grant", "BAD_ARGS", f"{name} has left, and -{name}-{make_token()}")
+    assert audit.kept[0].reason == f"{name} has left, and (hidden)"
+
+
 @given(st.sampled_from(sorted(MISTYPED)), st.booleans(), st.sampled_from("'\"`"))
 def test_no_line_has_a_code_that_was_mistyped(how: str, is_lower: bool, quote: str) -> None:
     typed = MISTYPED[how](make_code())

@@ -1,13 +1,15 @@
 """Hides what could be a token, an invite or a code in a text that others read, such as a line of the audit.
 
 Errors quote arguments, and somebody may have sent a secret as the wrong one, or mistyped it. So in quotes everything is
-hidden that is about as long as a code of the house and does not look like a word.
+hidden that is about as long as a code of the house and does not look like a word. Long names of words stay readable.
 """
 
 import re
 
 HIDDEN = "(hidden)"
-_SECRET = re.compile(r"(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{24,}(\.[\w-]+)*|[A-Z2-9]{3}(-[A-Z2-9]{3}){2}", re.ASCII)
+_WORDS = r"[A-Z]?[a-z]+(-[A-Z]?[a-z]+)*(?![\w-])"
+_LONG = rf"(?<![\w-])(?!{_WORDS})(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{{24,}}(\.[\w-]+)*"
+_SECRET = re.compile(rf"{_LONG}|[A-Z2-9]{{3}}(-[A-Z2-9]{{3}}){{2}}", re.ASCII)
 _QUOTED = re.compile(r"'([^']{5,400})'|\"([^\"]{5,400})\"|`([^`]{5,400})`")
 _COMMAND = re.compile(r"`[a-z]+(_[a-z]+)*`")
 """As our own texts quote one."""
