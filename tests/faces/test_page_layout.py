@@ -86,6 +86,29 @@ def test_every_control_of_a_host_is_in_the_window_at_a_desk(house: Running, visi
         assert box["x"] + box["width"] <= size["width"], button.inner_text()
 
 
+def test_a_name_that_is_read_from_the_right_is_cut_at_its_end(house: Running, visit: Visit) -> None:
+    person = AgentSpec(
+        id="محمد-" + "-".join(["سلمان"] * 9), kind="human", claim="auto:0", token=token("from-the-right")
+    )
+    bots = [AgentSpec(id=f"bot{i}", role="player", claim=f"auto:{i}", brain="whist") for i in range(1, 4)]
+    house.open(Scenario(scenario="evening", world="whist", agents=[person, *bots]), "from-the-right")
+    page = visit(house.link("from-the-right", "from-the-right"), viewport=PHONE)
+    table = page.frame_locator(".front-end-frame")
+    expect(table.locator(".plate b").filter(has_text="محمد")).to_be_visible()
+    plate, letter, is_cut = table.locator("body").evaluate(  # the plates are drawn again with each view
+        """(body) => {
+          const plate = [...body.querySelectorAll(".plate b")].find((each) => each.textContent.startsWith("محمد"));
+          const letter = new Range();
+          letter.setStart(plate.firstChild, 0);
+          letter.setEnd(plate.firstChild, 1);
+          const [of, its] = [plate, letter].map((each) => each.getBoundingClientRect());
+          return [[of.left, of.right], [its.left, its.right], plate.scrollWidth > plate.clientWidth];
+        }"""
+    )
+    assert is_cut
+    assert plate[0] <= letter[0] < letter[1] <= plate[1] + 1
+
+
 # -- one screen --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("world", ["tictactoe", "nim", "whist"])
 def test_a_player_moves_without_scrolling_at_a_desk_and_on_a_phone(house: Running, visit: Visit, world: str) -> None:
