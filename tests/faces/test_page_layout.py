@@ -109,6 +109,17 @@ def test_a_name_that_is_read_from_the_right_is_cut_at_its_end(house: Running, vi
     assert plate[0] <= letter[0] < letter[1] <= plate[1] + 1
 
 
+def test_long_names_and_handles_fit_in_the_list_of_members(house: Running, visit: Visit) -> None:
+    person = AgentSpec(id="h" * 60, name="n" * 60, kind="human", role="host", token=token("long-names"))
+    house.open(Scenario(scenario="evening", world="lounge", agents=[person]), "long-names")
+    page = visit(house.link("long-names", "long-names"), viewport=PHONE)
+    panel = open_drawer(page, "Members")
+    expect(panel.locator(".roster th").filter(has_text="hhh")).to_contain_text("nnn")
+    assert panel.locator(".roster th").evaluate_all(
+        "(cells) => cells.every((cell) => cell.scrollWidth <= cell.clientWidth)"
+    )
+
+
 # -- one screen --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("world", ["tictactoe", "nim", "whist"])
 def test_a_player_moves_without_scrolling_at_a_desk_and_on_a_phone(house: Running, visit: Visit, world: str) -> None:
