@@ -166,10 +166,12 @@ def test_a_member_without_a_seat_cannot_stand_up() -> None:
         room.call("fay", "stand_up", at=1)
 
 
-def test_where_every_seat_is_taken_nobody_else_can_sit_down() -> None:
+def test_where_every_seat_is_taken_nobody_else_can_sit_down_and_is_told_to_wait_for_one() -> None:
     room = make_room(RED, BLUE, FREE, world="nim")
-    with pytest.raises(Conflict, match="every seat is taken"):
+    with pytest.raises(Conflict, match="every seat is taken; call `sit` again when one is free, or ask a host for one"):
         room.call("fay", "sit", at=1)
+    with pytest.raises(PermissionDenied, match="fay has none. Call `sit` when one is free, or ask a host for one"):
+        room.call("fay", "take", {"n": 1}, at=1)
     assert seat(room, "fay") is None
 
 

@@ -163,7 +163,7 @@ def _without_seat(room: BaseRoom, member: Member, command: Command) -> Decision:
 
 
 def _how_to_sit(room: BaseRoom, member: Member) -> str:
-    return "Call `sit` to take one" if can_sit(room, member) else "Ask a host to let you play"
+    return "Call `sit` to take one" if can_sit(room, member) else "Call `sit` when one is free, or ask a host for one"
 
 
 def offers(room: BaseRoom, member: Member, command: Command) -> bool:

@@ -122,7 +122,7 @@ def _free_seat(ctx: Context, me: Member, seat: str | None) -> str:
         by_preference = sorted(state.seats, key=lambda s: s.id in held)  # stable: empty seats come first
         free = next((s.id for s in by_preference if s.id not in holders and not _closed(ctx.room, me, s.id)), None)
         if free is None:
-            raise Conflict("every seat is taken")
+            raise Conflict("every seat is taken; call `sit` again when one is free, or ask a host for one")
         return free
     require_seat(ctx.room, seat, [s.id for s in state.seats if s.id not in holders])
     if seat in holders:
