@@ -28,11 +28,17 @@ def _nothing_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     monkeypatch.setenv("HOME", str(tmp_path))
 
 
-def test_help_names_every_verb_in_one_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_names_every_verb_in_one_line_each_and_their_summaries_in_one_column(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
+    columns = set()
     for verb in VERBS.values():
-        assert any(line.split()[:1] == [verb.name] and line.endswith(verb.summary) for line in lines), verb.name
+        found = [line for line in lines if line.split()[:1] == [verb.name] and line.endswith(verb.summary)]
+        assert found, verb.name
+        columns.add(len(found[0]) - len(verb.summary))
+    assert len(columns) == 1
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -81,7 +81,7 @@ directory."""
 def overview() -> str:
     """The text of ``cohabit --help``."""
     parts = [
-        f"{title}:\n" + "\n".join(f"  {verb.name:<10} {verb.summary}" for verb in verbs)
+        f"{title}:\n" + "\n".join(f"  {verb.name:<11} {verb.summary}" for verb in verbs)
         for title, verbs in GROUPS.items()
     ]
     return _OVERVIEW.format(verbs="\n\n".join(parts))
