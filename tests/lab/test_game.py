@@ -209,6 +209,15 @@ def test_a_game_stops_at_its_limit_and_says_so(limit: str, spec: GameSpec) -> No
     assert (result.decisions, result.ticks)[limit == "ticks"] == (3, 30)[limit == "ticks"]
 
 
+@pytest.mark.parametrize(("world", "players", "ticks"), [("lanterns", "lamplighter", 5), ("kingdoms", "warlord", 50)])
+def test_a_step_of_a_real_time_world_is_five_seconds_of_its_time(world: str, players: str, ticks: int) -> None:
+    game = Game(GameSpec("g", world, [players] * 2, max_ticks=100))
+    asyncio.run(game.play())
+    steps = [entry.args["n"] for line in game.lines() if (entry := line.entry).do == "ticks"]
+    assert steps
+    assert set(steps) == {ticks}
+
+
 def test_players_of_games_with_the_same_seed_draw_the_same_numbers_on_any_seat() -> None:
     def first_moves(players: list[str], names: list[str]) -> dict[str, str]:
         game = Game(GameSpec("g", "tictactoe", players, seed="5", names=names))

@@ -24,7 +24,7 @@ from cohabit.agents.secrets import in_public
 from cohabit.agents.wire import Facts
 from cohabit.declare import object_schema
 from cohabit.errors import BadArgs, CohabitError
-from cohabit.lab.game import MAX_DECISIONS, STEP_TICKS, GameSpec
+from cohabit.lab.game import MAX_DECISIONS, GameSpec
 from cohabit.model.strict_json import parse_document
 from cohabit.model.suggest import nearest
 from cohabit.model.validation_errors import in_words
@@ -106,7 +106,7 @@ class Design(Description, frozen=True, kw_only=True):
     swap: Swap = "rotate"  # rotate: each player takes each seat once for each seed · permute: all orders · none
     games: int | None = None  # at most this many games of each line-up in each condition
     partial_intel: bool = False  # fog, in worlds that let the scenario decide
-    step_ticks: int = STEP_TICKS  # real-time worlds: by how many ticks the clock advances at a time
+    step_ticks: int | None = None  # real-time worlds: by how many ticks the clock advances at a time; None: 5 s
     max_ticks: int = 0  # real-time worlds: stop after this many ticks; 0: at the end of the game
     max_decisions: int = MAX_DECISIONS  # of all players in a game
     seconds: float | None = None  # per decision

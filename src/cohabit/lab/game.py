@@ -36,8 +36,8 @@ from cohabit.wrong_kinds import wrong_kind
 
 MAX_ACTIONS_PER_STEP = 8
 """In a real-time world, each agent may act this often between two steps of the clock."""
-STEP_TICKS = 50
-"""By how many ticks a real-time world advances at a time, unless the game says otherwise."""
+STEP_MS = 5_000
+"""By how much of its own time a real-time world advances at a time, unless the game says otherwise."""
 MAX_SETUPS = 256
 """The number of worlds that are remembered with their initial state and their introduction for players."""
 MAX_DECISIONS = 10_000
@@ -59,7 +59,7 @@ class GameSpec(Struct, frozen=True, gc=False):
     seed: str = "0"  # a decimal number
     config: dict[str, object] = {}
     partial_intel: bool = False  # fog, in worlds that let the scenario decide
-    step_ticks: int = STEP_TICKS
+    step_ticks: int | None = None  # None: the ticks of ``STEP_MS``
     max_ticks: int = 0  # stop a real-time world after this many ticks; 0: when it is over
     max_decisions: int = MAX_DECISIONS
     seconds: float | None = None  # per decision
@@ -271,7 +271,7 @@ class Game:
 
     def _advance(self) -> None:
         """Let time pass."""
-        ticks = self.spec.step_ticks
+        ticks = self.spec.step_ticks or max(1, STEP_MS // self.room.world.spec.tick_ms)
         if self.spec.max_ticks:
             ticks = min(ticks, self.spec.max_ticks - self.room.state.tick)
         self.room.system("ticks", {"n": ticks}, self._time_after(ticks * self.room.world.spec.tick_ms))
