@@ -170,7 +170,7 @@ def test_where_every_seat_is_taken_nobody_else_can_sit_down_and_is_told_to_wait_
     room = make_room(RED, BLUE, FREE, world="nim")
     with pytest.raises(Conflict, match="every seat is taken; call `sit` again when one is free, or ask a host for one"):
         room.call("fay", "sit", at=1)
-    with pytest.raises(PermissionDenied, match="fay has none. Call `sit` when one is free, or ask a host for one"):
+    with pytest.raises(PermissionDenied, match=r"fay has none\. Call `sit` when one is free, or ask a host for one"):
         room.call("fay", "take", {"n": 1}, at=1)
     assert seat(room, "fay") is None
 
