@@ -120,6 +120,19 @@ def test_long_names_and_handles_fit_in_the_list_of_members(house: Running, visit
     )
 
 
+def test_the_choice_of_a_player_to_look_through_fits_where_names_are_long(house: Running, visit: Visit) -> None:
+    player = AgentSpec(id="h" * 60, kind="human", role="human", claim="auto:0", token=token("long-handle"))
+    guest = AgentSpec(id="eve", kind="human", role="human", token=token("looks-through"))
+    bots = [AgentSpec(id=f"bot{i}", role="player", claim=f"auto:{i}", brain="whist") for i in range(1, 4)]
+    house.open(Scenario(scenario="evening", world="whist", agents=[player, guest, *bots]), "look-through")
+    page = visit(house.link("looks-through", "look-through"), viewport=PHONE)
+    choice = page.get_by_role("combobox", name="Ask to see what a player sees")
+    expect(choice).to_be_visible()
+    box = choice.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= PHONE["width"]
+
+
 # -- one screen --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("world", ["tictactoe", "nim", "whist"])
 def test_a_player_moves_without_scrolling_at_a_desk_and_on_a_phone(house: Running, visit: Visit, world: str) -> None:
