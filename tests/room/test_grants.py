@@ -67,7 +67,7 @@ def test_a_role_that_does_not_exist_is_refused_with_those_that_do(name: str) -> 
 
 
 def test_an_agent_without_a_role_may_watch_and_nothing_else() -> None:
-    room = make_room(RED, AGENT)
+    room = make_room(RED, AGENT, partial_intel=True)
     assert "silence" in room.call("bot", "view", at=1).text
     assert room.call("bot", "recv_messages", at=1).count == 0
     for name, args in (

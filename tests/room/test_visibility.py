@@ -42,11 +42,11 @@ def told(room: Room, who: str, after: int = -1) -> list[FeedItem]:
         pytest.param("ann", True, True, id="the seat itself in fog"),
         pytest.param("bob", True, False, id="a rival in fog"),
         pytest.param("una", True, False, id="a player whose seat has not come, in fog"),
-        # The bridge shows everything to an agent without a resolved claim. Here it sees what is public.
-        pytest.param("una", False, False, id="a player whose seat has not come, without fog"),
+        pytest.param("una", False, True, id="a player whose seat has not come, without fog"),
         pytest.param("bot", True, False, id="a watch-only agent in fog"),
-        pytest.param("bot", False, False, id="a watch-only agent without fog"),
+        pytest.param("bot", False, True, id="a watch-only agent without fog"),
         pytest.param("hostess", True, False, id="a host in fog"),
+        pytest.param("hostess", False, True, id="a host without fog"),
         pytest.param("nora", True, True, id="a narrator in fog"),
     ],
 )
@@ -332,7 +332,7 @@ def test_an_observer_sees_all_and_a_host_given_read_all_does_too() -> None:
 
 def test_a_notice_to_a_seat_is_for_the_member_who_plays_it_at_that_time() -> None:
     people = [{"id": name, "role": "player", "kind": "human"} for name in ("ann", "bob")]
-    room = make_room(*people, HOST)
+    room = make_room(*people, HOST, partial_intel=True)
     room.call("ann", "sit", {"seat": "red"}, at=1)
     room.call("ann", "hide", {"n": 5}, at=2)
     assert told_last(room) == {"ann": ["red keeps 5"]}

@@ -44,14 +44,17 @@ def eye_for(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog:
     """
     held = member.held
     seat = member.seat if member.seat in seats else None
+    open_to_all = fog and not state.partial_intel
     if C.READ_ALL in held:
         return Eye(seat, "all") if seat else ALL
     if C.READ_OWN in held:
         if member.through is not None and member.through in seats and _plays(state, member):
             return Eye(member.through, "own")
         if seat is not None:
-            return Eye(seat, "all" if fog and not state.partial_intel else "own")
-    return PUBLIC if C.WATCH in held else None
+            return Eye(seat, "all" if open_to_all else "own")
+    if C.WATCH not in held:
+        return None
+    return ALL if open_to_all else PUBLIC
 
 
 def _plays(state: RoomState, kibitzer: Member) -> bool:
