@@ -3,7 +3,7 @@
 import json
 import re
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -257,6 +257,23 @@ async def test_rooms_of_a_folder_are_listed_without_a_house(tmp_path: Path, caps
     assert capsys.readouterr().out.splitlines()[1].split()[:4] == ["table", "nim", "sandbox", "4"]
     assert main(["replay", "tabel", "--data", str(tmp_path)]) == 1
     assert "Did you mean: table" in capsys.readouterr().err
+
+
+async def test_a_room_that_has_lost_its_snapshots_is_listed_and_its_record_verified_and_exported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await play(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "cohabit.db")) as db:
+        assert db.execute("delete from snapshots where room = 'table'").rowcount
+        db.commit()
+    assert main(["rooms", "--data", str(tmp_path)]) == 0
+    assert "room table has no snapshot to start from; restore a backup" in capsys.readouterr().out
+    assert main(["verify", "--data", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert "table: ok" in said.out
+    assert "entries of a room 'table', which has no snapshot" in said.err
+    assert main(["export", "table", "--data", str(tmp_path)]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["seq"] == 0
 
 
 async def test_a_record_that_cannot_be_found_is_no_reason_to_restore_a_backup(

@@ -150,6 +150,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "a record that ends before its snapshots": (lambda f: damage(f, "delete from entries where room = 'two' and seq > 2"), "ends"),
     "a changed snapshot": (lambda f: damage(f, "update snapshots set body = cast(zeroblob(32) || substr(body, 33) as blob) where room = 'two'"), "a snapshot is damaged"),
     "a snapshot cut off": (lambda f: damage(f, "update snapshots set body = substr(body, 1, 50) where room = 'two'"), "a snapshot is damaged"),
+    "no snapshot": (lambda f: damage(f, "delete from snapshots where room = 'two'"), "has no snapshot to start from"),
     "a refusal that is no JSON": (lambda f: damage(f, "insert into refusals values ('two', 1, x'78')"), "a stored Refusal cannot be read"),
 }  # fmt: skip
 

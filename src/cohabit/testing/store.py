@@ -176,10 +176,11 @@ def rooms_with_similar_ids_stay_separate(store: Store) -> None:
     _expect(store.rooms(), sorted(set(names) - {"d%n"}), "the rooms after one was deleted")
 
 
-def rooms_are_those_with_a_snapshot_sorted(store: Store) -> None:
-    store.commit([Write(name, _lines(1), (0, b"s")) for name in ("oak", "elm", "ash", "yew")])
-    store.commit([Write("fir", _lines(1))])
-    _expect(store.rooms(), ["ash", "elm", "oak", "yew"], "the rooms")
+def rooms_are_those_with_an_entry_or_a_snapshot_sorted(store: Store) -> None:
+    store.commit([Write(name, _lines(2), (1, b"s")) for name in ("oak", "elm", "ash", "yew")])
+    store.commit([Write("fir", _lines(2)), Write("bay", snapshot=(0, b"s"))])
+    store.commit([Write("nut", refusals=_refusals([1]), egress=[("nut 1", b"a")])])
+    _expect(store.rooms(), ["ash", "bay", "elm", "fir", "oak", "yew"], "the rooms")
 
 
 # -- all or nothing -------------------------------------------------------------------------------
@@ -534,7 +535,7 @@ def threads_read_whole_commits_while_another_commits(store: Store) -> None:
             _expect(head >= seen, True, "the head that a reader sees never goes back")
             _expect(len(numbers) > head, True, "a reader sees both rooms of a commit, or none")
             if head >= 0:
-                _expect(store.rooms(), ["first"], "the rooms that a reader sees")
+                _expect(store.rooms(), ["first", "second"], "the rooms that a reader sees")
                 _expect(len(store.snapshots("first")) in (1, 2), True, "a reader sees one or two snapshots")
                 _expect(len(store.refusals("second")) > 0, True, "a reader sees refusals")
             seen = head

@@ -9,6 +9,7 @@ from cohabit.errors import CohabitError
 from cohabit.faces.cli.call import ask
 from cohabit.faces.cli.options import open_store, place_of, place_options, token_of_environment
 from cohabit.faces.cli.say import table, tell
+from cohabit.house.store.loading import newest_snapshot
 from cohabit.registry import (
     BRIDGE_FILE_WORLD,
     LIBRARIES,
@@ -17,7 +18,7 @@ from cohabit.registry import (
     known_worlds,
     listed_games,
 )  # fmt: skip
-from cohabit.room.record import Snapshot
+
 from cohabit.scenario import presets
 
 
@@ -60,7 +61,7 @@ def _rooms_of_a_folder(args: argparse.Namespace) -> str:
                 continue
             entries = f"{store.head(room) + 1:,}"
             try:
-                state = Snapshot.decode(store.snapshots(room)[0]).state
+                state = newest_snapshot(store, room).state
             except CohabitError as wrong:
                 rows.append((room, "?", "?", "?", entries, wrong.message))
                 continue

@@ -38,7 +38,7 @@ class Source(NamedTuple):
 
 def from_store(store: LastingStore, room: str, world: str | None = None) -> Source:
     snapshots = [Snapshot.decode(each) for each in reversed(store.snapshots(need_room(store, room)))]
-    make = world_from(world or snapshots[-1].state.source)
+    make = world_from(world or (snapshots[-1].state.source if snapshots else None))
     return Source(room, store.lines(room, -1), store.head(room) + 1, snapshots, make)
 
 

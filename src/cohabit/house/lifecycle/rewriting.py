@@ -94,7 +94,9 @@ def _from_the_beginning(store: Store, room: str) -> tuple[list[Line], MakeWorld]
     rows = list(store.lines(room, -1))
     if not rows or rows[0][0] != 0:
         raise NotRewritable(f"the beginning of the record of room {room} was deleted, so it cannot be replayed")
-    return list(read_lines(rows, -1, GENESIS)), world_from(Snapshot.decode(store.snapshots(room)[0]).state.source)
+    newest = store.snapshots(room)[:1]
+    make = world_from(Snapshot.decode(newest[0]).state.source if newest else None)
+    return list(read_lines(rows, -1, GENESIS)), make
 
 
 def rewritten(store: Store, room: str, person: Person, at: int) -> Write | None:

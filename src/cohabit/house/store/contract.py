@@ -138,7 +138,7 @@ class Store(Protocol):
         """The house is closing: no commit waits any longer for a store that cannot be reached."""
 
     def rooms(self) -> list[str]:
-        """The ids of the rooms that have a snapshot, sorted."""
+        """The ids of the rooms that have an entry or a snapshot, sorted. One without a snapshot cannot be opened."""
 
     def snapshots(self, room: str) -> list[bytes]:
         """The newest ``SNAPSHOTS_KEPT`` snapshots, encoded, newest first."""

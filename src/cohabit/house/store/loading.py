@@ -19,7 +19,7 @@ log = logging.getLogger("cohabit")
 
 def load_room(store: Store, room_id: str, source: str | None = None) -> Room:
     """The room after its last durable entry. ``source``: load its world from there instead of the recorded place."""
-    snapshot = _newest_readable(store, room_id)
+    snapshot = newest_snapshot(store, room_id)
     rows = store.lines(room_id, snapshot.seq)
     features_of_record(snapshot.state)
     try:
@@ -78,7 +78,7 @@ def check_end(store: Store, room_id: str, expected: Expected) -> None:
             expected.check_digest(digest)
 
 
-def _newest_readable(store: Store, room_id: str) -> Snapshot:
+def newest_snapshot(store: Store, room_id: str) -> Snapshot:
     """The newest snapshot, or if it is damaged, the one before, which needs a longer replay."""
     damage: RecordCorrupt | None = None
     readable: list[Snapshot] = []

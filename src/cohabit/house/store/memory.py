@@ -164,7 +164,7 @@ class MemoryStore:
     # -- reading ----------------------------------------------------------------------------------
     def rooms(self) -> list[str]:
         with self._lock:
-            return sorted(room for room, stored in self._rooms.items() if stored.snapshots)
+            return sorted(room for room, stored in self._rooms.items() if stored.rows or stored.snapshots)
 
     def snapshots(self, room: str) -> list[bytes]:
         with self._lock:

@@ -21,7 +21,7 @@ from cohabit.house.store.contract import NO_ROOM, SNAPSHOTS_KEPT, Row, Write, in
 from cohabit.house.store.disk import ID_FILE, make_folder, take_lock, unlock
 from cohabit.house.store.postgres_connections import Connections, Db, Lost, PgError, first_line, name_of
 from cohabit.house.store.postgres_schema import prepare
-from cohabit.house.store.tables import TABLES, TABLES_WITH_ROOM, Insert, Rows, StoredRow
+from cohabit.house.store.tables import STORED_ROOMS, TABLES, TABLES_WITH_ROOM, Insert, Rows, StoredRow
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.refusals import REFUSALS_KEPT, Refusal
 
@@ -310,7 +310,7 @@ class PostgresStore:
 
     # -- reading ----------------------------------------------------------------------------------
     def rooms(self) -> list[str]:
-        return [row[0] for row in self._read("select distinct room from snapshots order by room")]
+        return [row[0] for row in self._read(f"{STORED_ROOMS} order by room")]
 
     def snapshots(self, room: str) -> list[bytes]:
         return [row[0] for row in self._read("select body from snapshots where room = %s order by seq desc", (room,))]

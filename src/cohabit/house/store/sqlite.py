@@ -29,7 +29,7 @@ from cohabit.house.store.sqlite_opening import (
     prepare,
     primary_code,
 )
-from cohabit.house.store.tables import TABLES, TABLES_WITH_ROOM, Insert, Rows, StoredRow
+from cohabit.house.store.tables import STORED_ROOMS, TABLES, TABLES_WITH_ROOM, Insert, Rows, StoredRow
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.refusals import REFUSALS_KEPT, Refusal
 
@@ -255,7 +255,7 @@ class SQLiteStore:
 
     # -- reading ----------------------------------------------------------------------------------
     def rooms(self) -> list[str]:
-        return [row[0] for row in self._read("select distinct room from snapshots order by room")]
+        return [row[0] for row in self._read(f"{STORED_ROOMS} order by room")]
 
     def snapshots(self, room: str) -> list[bytes]:
         return [row[0] for row in self._read("select body from snapshots where room = ? order by seq desc", (room,))]
