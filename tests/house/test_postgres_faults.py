@@ -144,6 +144,20 @@ async def test_a_house_that_was_stopped_while_another_took_over_writes_nothing_e
             assert await asyncio.to_thread(_dump, url) == before
 
 
+async def test_a_house_alone_whose_leases_ended_in_an_outage_sends_nobody_to_another_house_and_goes_on(
+    url: str, tmp_path: Path
+) -> None:
+    async with House.open(Settings(store=url, data=str(tmp_path)), clock=FakeClock()) as house:
+        who = await make_room(house)
+        with psycopg.connect(url) as db:
+            assert db.execute("update houses set until = clock_timestamp() - interval '1 second'").rowcount == 1
+        with pytest.raises(StorageFailed, match="the lease of room den has ended.*Try again in a few seconds"):
+            await who["ann"]("hide", {"n": 1})
+        house.rooms.leases._renew_soon()
+        await asyncio.wait([house.rooms.leases.renewing])
+        assert (await who["ann"]("hide", {"n": 2})).success
+
+
 def _wait_for_the_end_of_leases(url: str) -> None:
     with psycopg.connect(url) as db:
         db.execute("select pg_sleep(greatest(0, extract(epoch from max(until) - clock_timestamp()))) from houses")

@@ -231,7 +231,9 @@ def named_in(writes: Iterable[Write]) -> set[tuple[str, str]]:
 
 
 def not_held(room: str) -> StorageFailed:
-    what = f"the lease of room {room}" if room else "a lease"
+    """A house without another one beside it gets here after an outage of its database, until it renews its leases."""
+    what = f"the lease of room {room}" if room else "the lease of this house"
     return StorageFailed(
-        f"this house does not have {what} any more, so nothing was written; try again, or ask the house that has it now"
+        f"{what} has ended, because this house was suspended or could not reach its database; nothing was written. Try "
+        "again in a few seconds: by then the house has renewed its leases, or has learned that another house took over"
     )
