@@ -19,6 +19,7 @@ from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario
 
+from .certificates import make_certificate
 from .serving import listening
 
 NIM = {"world": "nim", "agents": [{"id": "ada", "role": "player", "claim": "auto:0"}, {"id": "you", "kind": "human"}]}
@@ -66,6 +67,35 @@ async def test_a_house_behind_a_proxy_is_managed_without_the_proxy(
         assert "https://play.example.invalid/?room=den#" in await here.verb("links", "den", "--renew", "ada")
 
 
+async def test_a_house_with_tls_is_managed_although_its_certificate_is_not_for_its_own_machine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chain, key = tmp_path / "chain.pem", tmp_path / "key.pem"
+    make_certificate(chain, key, "DNS:play.example.invalid")
+    chain.write_bytes(chain.read_bytes() + key.read_bytes())
+    public = "https://play.example.invalid"
+    async with running(tmp_path, capsys, public_url=public, tls_cert=str(chain)) as here:
+        assert len(await here.token("new", "me", "--host")) == 48
+        assert f"{public}/?room=den#" in await here.verb("links", "den", "--renew", "ada")
+        assert f"running at {public}" in await here.verb("doctor", "--json")
+        assert "PRIVATE KEY" not in (tmp_path / "operator.json").read_text()
+
+
+async def test_the_command_line_gives_its_token_to_nobody_but_the_house(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody else may listen at its address, with a certificate of the same name."""
+    files = {name: str(tmp_path / name) for name in ("chain.pem", "key.pem", "other.pem", "other-key.pem")}
+    make_certificate(tmp_path / "chain.pem", tmp_path / "key.pem")
+    make_certificate(tmp_path / "other.pem", tmp_path / "other-key.pem")
+    tls = {"tls_cert": files["chain.pem"], "tls_key": files["key.pem"]}
+    async with running(tmp_path, capsys, **tls) as here:
+        found = json.loads((tmp_path / "operator.json").read_text())
+        found["certificate"] = (tmp_path / "other.pem").read_text()
+        (tmp_path / "operator.json").write_text(json.dumps(found))
+        assert "CERTIFICATE_VERIFY_FAILED" in await here.token("list", code=1)
+
+
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
@@ -73,7 +103,7 @@ async def test_a_house_behind_a_proxy_is_managed_without_the_proxy(
         ({"host": "0.0.0.0", "public_url": "https://play.example.org"}, "http://127.0.0.1:99"),
         ({"host": "::", "public_url": "https://play.example.org"}, "http://[::1]:99"),
         ({"host": "10.0.0.5"}, "http://10.0.0.5:99"),
-        ({"tls_cert": "cert.pem", "public_url": "https://play.example.org"}, "https://play.example.org"),
+        ({"tls_cert": "cert.pem", "public_url": "https://play.example.org"}, "https://127.0.0.1:99"),
     ],
 )
 def test_a_house_has_an_address_for_its_own_machine(settings: dict[str, str], expected: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from starlette.types import Message
 
 from cohabit.errors import BadArgs, Conflict
-from cohabit.faces.addresses import ALL_INTERFACES, address, exposure, is_address, outward_address
+from cohabit.faces.addresses import ALL_INTERFACES, address, exposure, is_address, misnamed, outward_address
 from cohabit.faces.app import make_app
 from cohabit.faces.cli import main
 from cohabit.faces.serve import bind, serve
@@ -21,6 +21,7 @@ from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.sqlite import SQLiteStore
 
+from .certificates import make_certificate
 from .serving import listening, served
 
 Captured = pytest.CaptureFixture[str]
@@ -164,6 +165,27 @@ def test_only_an_unencrypted_network_gives_a_warning() -> None:
         Settings(host="0.0.0.0", public_url="https://play.example"),
     ):
         assert exposure(safe) is None
+
+
+@pytest.mark.parametrize(
+    ("holders", "url", "says"),
+    [
+        ("DNS:play.example.org", "https://127.0.0.1:8724", "the certificate is for play.example.org, so clients refuse"),
+        ("DNS:*.example.org", "https://example.org", "is for *.example.org"),
+        ("DNS:*.example.org", "https://a.play.example.org", "is for *.example.org"),
+        ("DNS:play.example.org", "https://play.example.org:8724", ""),
+        ("DNS:*.example.org", "https://play.example.org", ""),
+        ("IP:127.0.0.1", "https://127.0.0.1:8724", ""),
+    ],
+)
+def test_links_that_the_certificate_is_not_for_give_a_warning(
+    tmp_path: Path, holders: str, url: str, says: str
+) -> None:
+    make_certificate(tmp_path / "chain.pem", tmp_path / "key.pem", holders)
+    warning = misnamed(Settings(tls_cert=str(tmp_path / "chain.pem")), url) or ""
+    assert says in warning
+    assert bool(warning) == bool(says)
+    assert misnamed(Settings(), url) is None
 
 
 async def test_the_public_address_is_told_to_clients_and_accepted_from_them() -> None:

@@ -2,6 +2,8 @@
 
 import socket
 from ipaddress import ip_address, ip_network
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -22,10 +24,7 @@ def address(settings: Settings, port: int) -> str:
 
 
 def local_address(settings: Settings, port: int) -> str:
-    """The address for clients on this machine, without a proxy in between. With TLS it is the address for everybody,
-    because the certificate is for that name."""
-    if settings.tls_cert:
-        return address(settings, port)
+    """The address for clients on this machine, without a proxy in between. A certificate need not be for it."""
     return msgspec.structs.replace(settings, public_url="", port=port).url
 
 
@@ -79,3 +78,28 @@ def exposure(settings: Settings) -> str | None:
         f"warning: the house listens on {settings.host} without TLS, so others on the network can read the tokens. Use "
         "--tls-cert and --tls-key, or a proxy with TLS and --public-url"
     )
+
+
+def misnamed(settings: Settings, url: str) -> str | None:
+    """A warning if the certificate is not for the address that links begin with."""
+    if not settings.tls_cert:
+        return None
+    host, names = urlsplit(url).hostname or "", _names_of(Path(settings.tls_cert).read_bytes())
+    if host in names or f"*.{host.partition('.')[2]}" in names:
+        return None
+    return (
+        f"warning: the certificate is for {', '.join(names) or 'no name'}, so clients refuse {url}. Set --public-url to "
+        "the address that clients use, such as https://play.example.org"
+    )
+
+
+def _names_of(chain: bytes) -> list[str]:
+    """The names and addresses that a certificate is for."""
+    from cryptography import x509  # takes long to import
+
+    try:
+        found = x509.load_pem_x509_certificates(chain)[0].extensions.get_extension_for_class(x509.SubjectAlternativeName)
+    except x509.ExtensionNotFound:
+        return []
+    addresses = map(str, found.value.get_values_for_type(x509.IPAddress))
+    return [*found.value.get_values_for_type(x509.DNSName), *addresses]

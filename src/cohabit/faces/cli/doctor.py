@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from cohabit.errors import CohabitError, RecordCorrupt
-from cohabit.faces.cli.operator import FILE as OPERATOR_FILE
-from cohabit.faces.cli.operator import house_url
+from cohabit.faces.cli.operator import RunningHouse, running_house
 from cohabit.faces.cli.options import data_option, open_store, settings_of
 from cohabit.faces.cli.say import clean, paint, tell
 from cohabit.faces.cli.verify import damage_beside_records
@@ -164,8 +163,9 @@ def _database(settings: Settings, args: argparse.Namespace) -> Finding:
 
 
 def _port(settings: Settings) -> Finding:
-    if (settings.folder / OPERATOR_FILE).is_file():
-        return _running(house_url(settings))
+    running = running_house(settings)
+    if running is not None:
+        return _running(running)
     try:
         with socket.create_server((settings.host, settings.port)):
             return Finding("port", "ok", f"{settings.port} is free")
@@ -173,13 +173,14 @@ def _port(settings: Settings) -> Finding:
         return Finding("port", "problem", f"{settings.port}: {wrong.strerror}", "choose another one with --port")
 
 
-def _running(url: str) -> Finding:
+def _running(house: RunningHouse) -> Finding:
     import httpx2
 
+    url = house.url
     try:
-        answer = httpx2.get(f"{url}/health", timeout=3, trust_env=False).json()
+        answer = httpx2.get(f"{house.local}/health", timeout=3, trust_env=False, verify=house.trust).json()
     except (httpx2.HTTPError, ValueError) as wrong:
-        return Finding("house", "problem", f"{url} does not answer: {wrong}", "stop its process, and start it again")
+        return Finding("house", "problem", f"{house.local} does not answer: {wrong}", "stop its process, and start it again")
     broken = answer.get("broken_rooms", 0)
     if broken:
         return Finding("house", "problem", f"running at {url}, {broken} rooms are closed", "`cohabit rooms` says why")

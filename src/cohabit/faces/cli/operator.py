@@ -1,14 +1,18 @@
 """The operator: the owner of the data folder can manage its house, even while it runs.
 
-A running house writes its address, where it listens, and a token to a file that only the owner of the folder can read.
-The token is valid until the house stops. If no house is running, it is opened for the one command.
+A running house writes its address, where it listens, its certificate, and a token to a file that only the owner of the
+folder can read. The token is valid until the house stops. If no house is running, it is opened for the one command.
 """
 
-import json
 import os
+import re
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from cohabit.errors import Conflict, StorageFailed
 from cohabit.faces.addresses import local_address
@@ -20,14 +24,47 @@ if TYPE_CHECKING:
     from cohabit.house.house import House
 
 FILE = "operator.json"
+_CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
+
+
+class RunningHouse(msgspec.Struct, frozen=True):
+    url: str
+    """Its address for others."""
+    local: str
+    token: str
+    certificate: str | None = None
+
+    @property
+    def trust(self) -> "ssl.SSLContext | bool":
+        """What a client on this machine trusts: the certificate of the house, and no other. It is for the public name,
+        which need not lead here, and it may have signed itself."""
+        if self.certificate is None:
+            return True
+        trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        trust.check_hostname = False
+        trust.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+        trust.load_verify_locations(cadata=self.certificate)
+        return trust
+
+
+def running_house(settings: Settings) -> RunningHouse | None:
+    """None if no house is running on this data folder."""
+    path = settings.folder / FILE
+    return msgspec.json.decode(path.read_bytes(), type=RunningHouse) if path.is_file() else None
+
+
+def _own_certificate(settings: Settings) -> str | None:
+    """The first one in the file is that of the house. The file may also have the private key, which stays there."""
+    found = _CERTIFICATE.search(Path(settings.tls_cert).read_text()) if settings.tls_cert else None
+    return found and found[0]
 
 
 @contextmanager
 def operator_file(house: "House", url: str, port: int) -> Iterator[None]:
     """Give the owner of the data folder access as long as the house runs. ``url``: its address for others."""
     path = house.settings.folder / FILE
-    local = local_address(house.settings, port)
-    content = json.dumps({"url": url, "local": local, "token": house.operator_token()}).encode()
+    local, certificate = local_address(house.settings, port), _own_certificate(house.settings)
+    content = msgspec.json.encode(RunningHouse(url, local, house.operator_token(), certificate))
     path.unlink(missing_ok=True)
     try:
         try:
@@ -46,6 +83,9 @@ def operator_file(house: "House", url: str, port: int) -> Iterator[None]:
 async def as_operator(settings: Settings, create: bool = False) -> "AsyncIterator[Client]":
     """A client of this data folder's house, with the operator's permissions. ``create``: make the house if there is
     none, which is a mistyped folder for anything but the first credential."""
+    import httpx2
+
+    from cohabit.client import HttpClient
     from cohabit.faces.python import connect
     from cohabit.house.house import House
 
@@ -56,15 +96,15 @@ async def as_operator(settings: Settings, create: bool = False) -> "AsyncIterato
             yield client
             return
     except Conflict:  # the house is running
-        path = settings.folder / FILE
-        if not path.is_file():
+        running = running_house(settings)
+        if running is None:
             raise
-    found = json.loads(path.read_bytes())
-    async with connect(found["local"], found["token"], transport="http") as client:
-        yield client
+    headers = {"authorization": f"Bearer {running.token}"}
+    async with httpx2.AsyncClient(base_url=running.local, headers=headers, verify=running.trust, timeout=60) as http:
+        yield HttpClient(http, None)
 
 
 def house_url(settings: Settings) -> str:
     """The address of this data folder's house: where it listens, or would listen."""
-    path = settings.folder / FILE
-    return str(json.loads(path.read_bytes())["url"]) if path.is_file() else settings.url
+    running = running_house(settings)
+    return settings.url if running is None else running.url

@@ -69,7 +69,7 @@ def run_house(
     may_have_workers: bool = False,
 ) -> int:
     """Open the house, prepare it, serve it and print its events until it is stopped."""
-    from cohabit.faces.addresses import exposure
+    from cohabit.faces.addresses import exposure, misnamed
     from cohabit.faces.serve import bind, run, side_servers
     from cohabit.faces.serve import serve as listen
     from cohabit.house.house import House
@@ -101,8 +101,7 @@ def run_house(
                 with suppress(BrokenPipeError):  # the output was closed; the house keeps running
                     for line in (*greeting(url, beside), f"The house is open: {url}   (Ctrl-C stops it)"):
                         tell(line)
-                warning = exposure(settings)
-                if warning:
+                for warning in filter(None, (exposure(settings), misnamed(settings, url))):
                     complain(warning)
                 if not quiet:
                     house.rooms.events.on_lines = show
