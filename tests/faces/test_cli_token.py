@@ -96,6 +96,16 @@ async def test_the_command_line_gives_its_token_to_nobody_but_the_house(
         assert "CERTIFICATE_VERIFY_FAILED" in await here.token("list", code=1)
 
 
+async def test_a_house_stops_in_order_although_it_cannot_remove_its_token_from_a_disk_that_became_read_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "operator.json"
+    async with running(tmp_path, capsys):
+        path.unlink()
+        path.mkdir()  # root could remove a file from a read-only folder
+    assert f"{path} could not be removed" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [

@@ -4,6 +4,7 @@ A running house writes its address, where it listens, its certificate, and a tok
 folder can read. The token is valid until the house stops. If no house is running, it is opened for the one command.
 """
 
+import logging
 import os
 import re
 import ssl
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from cohabit.client import Client
     from cohabit.house.house import House
 
+log = logging.getLogger("cohabit")
 FILE = "operator.json"
 _CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
@@ -65,18 +67,21 @@ def operator_file(house: "House", url: str, port: int) -> Iterator[None]:
     path = house.settings.folder / FILE
     local, certificate = local_address(house.settings, port), _own_certificate(house.settings)
     content = msgspec.json.encode(RunningHouse(url, local, house.operator_token(), certificate))
-    path.unlink(missing_ok=True)
     try:
         try:
+            path.unlink(missing_ok=True)
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(content)
         except OSError as wrong:
             raise StorageFailed(
-                f"{path} could not be written: {wrong.strerror}; free some space on its disk, and start the house again"
+                f"{path} could not be written: {wrong.strerror}; mend that, or free some space on its disk, and start the house again"
             ) from None
         yield
     finally:
-        path.unlink(missing_ok=True)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as wrong:  # its disk may have become read-only; the house stops in order all the same
+            log.warning("%s could not be removed (%s); its token ends with the house", path, wrong.strerror)
 
 
 @asynccontextmanager
