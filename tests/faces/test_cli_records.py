@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cohabit.errors import RecordCorrupt, TurnNotYours
-from cohabit.faces.cli import main
+from cohabit.faces.cli import export, main
 from cohabit.faces.cli.showing import told_lines
 from cohabit.house.house import House
 from cohabit.house.running.calls import Call
@@ -155,7 +155,28 @@ async def test_an_export_as_a_member_holds_what_that_member_could_see(
     assert "my secret plan" in seen["bob"]
     assert "my secret plan" not in seen["ann"]
     assert all("digest" not in json.loads(line) for line in seen["bob"].splitlines())
-    assert main(["export", "table", "--as", "carl", "--data", str(tmp_path)]) == 1
+
+
+async def test_an_export_as_nobody_is_refused_before_the_record_is_replayed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await play(tmp_path)
+    monkeypatch.setattr(export, "run_again", lambda source: pytest.fail("the record is replayed"))
+    assert main(["export", "table", "--as", "anne", "--data", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert "no member of this room was ever called 'anne'" in said
+    assert "Did you mean: ann" in said
+
+
+async def test_an_export_as_a_member_who_left_has_what_it_saw_until_then(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with House.open(Settings(data=str(tmp_path))) as house:
+        await house.create_room(parse_scenario(SCENARIO), "table")
+        await house.rooms["table"].submit(Call("ann", "send_message", {"to": "bob", "content": "psst"}))
+        await house.rooms["table"].submit(Call("host", "remove_member", {"member": "bob"}))
+    assert main(["export", "table", "--as", "bob", "--data", str(tmp_path)]) == 0
+    assert "psst" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from cohabit.faces.cli.records import Source, from_store, run_again, with_progre
 from cohabit.faces.cli.say import UsageError, tell
 from cohabit.house.store.contract import LastingStore
 from cohabit.house.store.keyframes import Keyframes
+from cohabit.house.store.loading import load_room
 from cohabit.model.suggest import nearest
 from cohabit.room.room import Room
 from cohabit.room.seeing.visibility import feed
@@ -60,6 +61,8 @@ def export(args: argparse.Namespace) -> int:
         source = from_store(store, args.room)
         if args.html:
             return _export_page(args, store, source, path)
+        if args.member and source.snapshots:  # without one, only a replay of the whole record tells who was there
+            _check_member(load_room(store, args.room), args.member)
         lines = _seen_by(source, args.member) if args.member else _everything(source)
         if path is None:
             _write(sys.stdout.buffer, lines)
@@ -134,9 +137,16 @@ def _seen_by(source: Source, who: str) -> Iterator[bytes]:
             ever = True
             for item in feed(line.entry, member, room.eye(member)):
                 yield msgspec.json.encode(item)
+    if room is not None:
+        _check_member(room, who)
     if not ever:
-        members = [m.handle for m in room.state.members.values()] if room is not None else []
-        raise UnknownAsset(f"no member of this room was ever called {who!r}", did_you_mean=nearest(who, members, 2))
+        raise UnknownAsset(f"the entries of the time when {who!r} was a member have been deleted; use a backup that has them")
+
+
+def _check_member(room: Room, who: str) -> None:
+    known = room.state.handles_used
+    if who not in known:
+        raise UnknownAsset(f"no member of this room was ever called {who!r}", did_you_mean=nearest(who, [*known], 2))
 
 
 def backup_options(parser: argparse.ArgumentParser) -> None:
