@@ -132,6 +132,10 @@ class Arrival(Struct, frozen=True, omit_defaults=True):
     damage: float = 1.0  # how much of the usual damage from creatures and hazards its body takes; ``Travel.difficulty``
 
 
+MAX_SCORE = sys.float_info.max
+"""An integer beyond it is no number to most readers of JSON, and Python writes none of more than 4,300 digits."""
+
+
 class Standing(Struct, frozen=True, omit_defaults=True):
     """One line of the live scoreboard. Public."""
 
@@ -141,6 +145,10 @@ class Standing(Struct, frozen=True, omit_defaults=True):
     alive: bool = True
     data: dict[str, Any] = {}
     colour: str = ""  # of the seat in pictures, as #rrggbb; the page shows it next to the player's name
+
+    def __post_init__(self) -> None:
+        if not abs(self.score) <= MAX_SCORE:
+            raise ValueError(f"the score of {self.name} must be a number of at most 308 digits: what shows it is JSON")
 
 
 class ArraySpec(Struct, frozen=True, kw_only=True):
