@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import cleandoc, getattr_static, signature
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, TypeVar, get_type_hints
+from typing import Any, ClassVar, Literal, Never, TypeVar, get_type_hints
 
 from msgspec import Meta, Struct
 
@@ -376,7 +376,7 @@ class ActionSpec(Struct, frozen=True, kw_only=True):
 
 
 def action(
-    *,
+    *bare: Never,
     preconditions: Sequence[str] = (),
     group: str = "action",
     category: Literal["action", "control"] = "action",
@@ -399,6 +399,7 @@ def action(
     call it all the same. ``words``: arguments in the player's own words, which others read; a muted member cannot use
     them.
     """
+    _need_brackets("action", bare)
     return _mark(
         changes=True, preconditions=tuple(preconditions), group=group, category=category, needs=_tuple(needs), raw=raw,
         result=gives, name=name, listed=listed, for_model=for_model, words=tuple(words),
@@ -406,7 +407,7 @@ def action(
 
 
 def query(
-    *,
+    *bare: Never,
     needs: str | Sequence[str] = "watch",
     category: Literal["read", "discovery", "control"] = "read",
     name: str = "",
@@ -419,6 +420,7 @@ def query(
     ``sees_all``: it shows the whole world, so members from whom fog hides something are refused. The other options
     are those of ``action``.
     """
+    _need_brackets("query", bare)
     return _mark(
         changes=False, group="query", category=category, needs=_tuple(needs), name=name, listed=listed,
         for_model=for_model, sees_all=sees_all,
@@ -450,6 +452,12 @@ def marked_methods(world: type[World]) -> list[tuple[str, dict[str, Any]]]:
             needs_seat = mark["changes"] and hints.get(actor) is Seat
             found[attribute] = {**mark, "name": mark["name"] or attribute, "needs_seat": needs_seat}
     return list(found.items())
+
+
+def _need_brackets(decorator: str, bare: tuple[object, ...]) -> None:
+    """Without them, Python passes the method."""
+    if bare:
+        raise TypeError(f"write @{decorator}() with brackets, not @{decorator}; options are given by name")
 
 
 def _mark(**options: Any) -> Callable[[Method], Method]:
