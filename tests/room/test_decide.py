@@ -226,5 +226,5 @@ def test_a_refusal_names_what_is_needed_and_who_lacks_it(needs: tuple[C, ...], s
     room = make_room(*EVERYBODY)
     asked = Command("try_it", lambda ctx: None, Options(category="meta", needs=needs))
     decision = by_grant(room.state.members["owl"], asked)
-    assert decision.reason == f"try_it {said} can grant it."
+    assert decision.reason == f"try_it {said} can grant it (`ask`)."
     assert decision.needs == needs

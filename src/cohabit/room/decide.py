@@ -112,7 +112,7 @@ def by_grant(member: Member, command: Command) -> Decision:
     name = command.name if command.for_model else "this"
     return Decision(
         "PERMISSION_DENIED",
-        f"{name} requires {wanted}, and {member.handle} ({member.role_name}) {lacks}. {giver} can grant it.",
+        f"{name} requires {wanted}, and {member.handle} ({member.role_name}) {lacks}. {giver} can grant it (`ask`).",
         command.needs,
     )
 
