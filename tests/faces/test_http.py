@@ -113,6 +113,27 @@ async def test_a_wrong_method_has_the_shape_of_every_refusal(ann: httpx2.AsyncCl
     assert "method" in error(await ann.request(method, path), 405, "UNKNOWN_COMMAND")["message"]
 
 
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_call_that_waits_ends_when_its_client_disconnects(den: Served, ann: Any, method: str) -> None:
+    path = f"{DEN}/recv_messages"
+    asked = ann.get(path, params={"wait_ms": 30_000}) if method == "GET" else ann.post(path, json={"wait_ms": 30_000})
+    waiting = asyncio.ensure_future(asked)
+    while not den.house.door._waits:
+        await asyncio.sleep(0)
+    waiting.cancel()
+    while den.house.door._waits:  # on a clock that stands still, it would not end by itself
+        await asyncio.sleep(0)
+    assert not den.house.door._tasks
+
+
+async def test_a_call_that_waits_is_answered_while_its_client_is_connected(den: Served, ann: Any) -> None:
+    waiting = asyncio.ensure_future(ann.post(f"{DEN}/recv_messages", json={"wait_ms": 30_000}))
+    while not den.house.door._waits:
+        await asyncio.sleep(0)
+    await den.act("bob", "send_message", {"to": "ann", "content": "wake up"})
+    assert "wake up" in (await waiting).text
+
+
 async def test_a_read_only_command_accepts_get_with_typed_query_parameters(den: Served, ann: Any) -> None:
     for n in range(3):
         await den.act("ann", "hide", {"n": n})

@@ -10,6 +10,9 @@
 Replies are ``{"ok": true, "result": …}`` or ``{"ok": false, "error": {code, message, …}}``.
 """
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -24,6 +27,7 @@ from cohabit.faces.metrics import answered, metrics_for, numbers_by_worker, unan
 from cohabit.faces.openapi import openapi
 from cohabit.house.access.codes import LIFE_MS
 from cohabit.house.access.strangers import knock
+from cohabit.house.calls.door import drop, reply_to
 from cohabit.house.calls.resolve import resolve
 from cohabit.house.house import House
 from cohabit.house.running.calls import Call
@@ -55,7 +59,9 @@ def http_routes(house: House) -> list[Route]:
             house.door.sends(credential, room, "refusals", error_size(wrong) if has_body else 0)
             raise
         deliver = into_body if has_body else _not_sent
-        body = await house.call(credential, room, name, args, key=key, deliver=deliver)
+        begun = house.door.begin(credential, room, name, args, key, deliver)
+        with _while_connected(request, begun):
+            body = await reply_to(begun)
         return Response(body, media_type="application/json", headers=NO_STORE)
 
     async def come_in(request: Request) -> Response:
@@ -111,6 +117,25 @@ def http_routes(house: House) -> list[Route]:
         Route("/api/{command}", answering(call), methods=both),
         Route("/api/{rest:path}", answering(not_found), methods=both),
     ]
+
+
+@contextmanager
+def _while_connected(request: Request, call: Call) -> Iterator[None]:
+    """A call that only waits ends when its client has disconnected."""
+    if call.done or call.stop_waiting is None:
+        yield
+        return
+    listening = asyncio.ensure_future(_drop_when_gone(request, call))
+    try:
+        yield
+    finally:
+        listening.cancel()
+
+
+async def _drop_when_gone(request: Request, call: Call) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    drop(call)
 
 
 def into_body(call: Call) -> int:

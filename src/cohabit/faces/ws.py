@@ -24,6 +24,7 @@ from cohabit.errors import BadArgs, Busy, CohabitError, TooLarge, Unauthorized, 
 from cohabit.faces.direct import BINARY, EXTENSION, DirectProtocol
 from cohabit.faces.guard import bearer
 from cohabit.faces.unfinished import Unfinished
+from cohabit.house.calls.door import drop
 from cohabit.house.house import House
 from cohabit.house.running.calls import Call
 from cohabit.house.store.identities import WATCH_LINK
@@ -229,9 +230,8 @@ class Connection:
                 subscription.close()
             self._close_media()
             for call in self._pending:
-                call.then = call.leaves_by = None
-                if call.stop_waiting is not None:
-                    call.stop_waiting()
+                call.then = None
+                drop(call)
             for task in tuple(self._tasks):
                 task.cancel()
 

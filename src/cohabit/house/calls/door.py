@@ -99,16 +99,7 @@ class Door:
         deliver: Deliver = measured,
     ) -> Any:
         """Run one command for a credential. Returns the result or raises the error."""
-        call = self.begin(credential, room, name, args, key, deliver)
-        if call.done:
-            return call.answer()
-        try:
-            return await call.wait()
-        except asyncio.CancelledError:  # the client has disconnected
-            call.leaves_by = None
-            if call.stop_waiting is not None:
-                call.stop_waiting()
-            raise
+        return await reply_to(self.begin(credential, room, name, args, key, deliver))
 
     def begin(
         self,
@@ -372,6 +363,24 @@ class Door:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def reply_to(call: Call) -> Any:
+    """The result of a call that has begun, or its error."""
+    if call.done:
+        return call.answer()
+    try:
+        return await call.wait()
+    except asyncio.CancelledError:
+        drop(call)
+        raise
+
+
+def drop(call: Call) -> None:
+    """The client has disconnected: nothing is sent, and a call that only waits ends."""
+    call.leaves_by = None
+    if call.stop_waiting is not None:
+        call.stop_waiting()
 
 
 def _caller(who: Credential) -> str:
