@@ -10,6 +10,7 @@ import httpx2
 import pytest
 from tests.faces.workers.serving import Workers, working
 
+from cohabit.faces.metrics import PROXY_HEADERS
 from cohabit.faces.workers import supervisor
 from cohabit.house.nodes import cluster
 
@@ -75,6 +76,22 @@ async def test_a_house_answers_for_all_its_workers_also_over_a_connection_that_o
             assert [(await http.get(path)).json() for path in ("/health", "/ready")] == fresh
             assert "cohabit_rooms 2\n" in (await http.get("/metrics")).text
         assert (fresh[0]["rooms"], [*fresh[1]["workers"]]) == (2, ["w1", "w2"])
+
+
+async def test_the_public_metrics_are_for_this_machine_alone_also_over_a_connection_that_a_worker_has(
+    tmp_path: Path,
+) -> None:
+    limits = httpx2.Limits(max_connections=1)
+    async with working(tmp_path) as workers:
+        await workers.create("a")
+        async with httpx2.AsyncClient(base_url=workers.url, timeout=120, limits=limits) as http:
+            ann = {"authorization": f"Bearer {workers.tokens['a']['ann']}"}
+            for _ in range(2):  # over a new connection, and over one that the worker has
+                local = await http.get("/metrics")
+                assert (local.status_code, "cohabit_rooms 1\n" in local.text) == (200, True)
+                for name in PROXY_HEADERS:
+                    assert (await http.get("/metrics", headers={name: "127.0.0.1"})).status_code == 401
+                assert (await http.get("/api/rooms/a/whoami", headers=ann)).status_code == 200
 
 
 async def says_who_has_not_answered(workers: Workers) -> None:

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from cohabit.errors import BadArgs, CohabitError, Unauthorized
 from cohabit.faces.guard import READS, answering
 from cohabit.faces.http import MAX_JOIN_BODY
+from cohabit.faces.metrics import PROXY_HEADERS
 from cohabit.faces.refusing import refusal, refuse
 from cohabit.faces.workers.exchange import Exchange, NodeGone, NodeLost
 from cohabit.faces.workers.peers import ASK, CALL, WORD, Peers, answer_node, away, gone, lost
@@ -163,6 +164,8 @@ async def _respond(exchange: Exchange, send: Send) -> None:
 def _headers(scope: Scope) -> list[tuple[bytes, bytes]]:
     drop = OF_THE_CONNECTION | SAID_BY_US
     headers = [(name, value.strip()) for name, value in scope["headers"] if name not in drop]
+    if any(name.decode("latin-1") in PROXY_HEADERS and name != b"via" for name, _ in scope["headers"]):
+        headers.append((b"via", b"1.1 proxy"))  # what a proxy has said is dropped, but not that there is one
     headers.append((b"x-forwarded-proto", scope["scheme"].encode("latin-1")))
     if scope["client"] is not None:
         headers.append((b"x-forwarded-for", scope["client"][0].encode("latin-1")))

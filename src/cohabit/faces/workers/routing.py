@@ -17,6 +17,8 @@ BEARER: Final = "bearer."
 """The beginning of a WebSocket subprotocol that is a token."""
 OF_A_NODE: Final = ("", None)
 """The address of the server in requests of nodes of other houses."""
+SAID_BY_NODES: Final = frozenset({b"x-forwarded-for", b"x-forwarded-proto"})
+"""Headers with which a node says who the client is."""
 Headers = Iterable[tuple[bytes, bytes]]
 
 
@@ -28,12 +30,13 @@ def is_relayed(scope: Scope) -> bool:
 
 
 def as_from_client(scope: Scope) -> None:
-    """Take the address of the client from what the other node says."""
+    """Take the address of the client from what the other node says. The request is then as its client sent it."""
     said = dict(scope["headers"])
     if address := said.get(b"x-forwarded-for", b"").decode("latin-1"):
         scope["client"] = plain_address(address), 0
     if scheme := said.get(b"x-forwarded-proto", b"").decode("latin-1"):
         scope["scheme"] = scheme
+    scope["headers"] = [header for header in scope["headers"] if header[0] not in SAID_BY_NODES]
 
 
 def token_of(headers: Headers) -> str | None:
