@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal, Never, TypeVar, get_type_hints
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import GameRejected, OutOfBounds, ScopeViolation, UnknownAsset
+from cohabit.errors import GameCrash, GameRejected, OutOfBounds, ScopeViolation, UnknownAsset
 from cohabit.model import plain
 from cohabit.model.action import Action
 from cohabit.model.cached import cached
@@ -147,8 +147,9 @@ class Standing(Struct, frozen=True, omit_defaults=True):
     colour: str = ""  # of the seat in pictures, as #rrggbb; the page shows it next to the player's name
 
     def __post_init__(self) -> None:
-        if not abs(self.score) <= MAX_SCORE:
-            raise ValueError(f"the score of {self.name} must be a number of at most 308 digits: what shows it is JSON")
+        if isinstance(self.score, int | float) and not abs(self.score) <= MAX_SCORE:
+            raise GameCrash(f"standings() gives values that no file can hold: the score of {self.name} is a finite number "
+                            "of at most 308 digits")  # fmt: skip
 
 
 class ArraySpec(Struct, frozen=True, kw_only=True):

@@ -170,7 +170,11 @@ def test_only_an_unencrypted_network_gives_a_warning() -> None:
 @pytest.mark.parametrize(
     ("holders", "url", "says"),
     [
-        ("DNS:play.example.org", "https://127.0.0.1:8724", "the certificate is for play.example.org, so clients refuse"),
+        (
+            "DNS:play.example.org",
+            "https://127.0.0.1:8724",
+            "the certificate is for play.example.org, so clients refuse",
+        ),
         ("DNS:*.example.org", "https://example.org", "is for *.example.org"),
         ("DNS:*.example.org", "https://a.play.example.org", "is for *.example.org"),
         ("DNS:play.example.org", "https://play.example.org:8724", ""),

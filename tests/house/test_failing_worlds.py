@@ -82,9 +82,7 @@ async def test_an_action_that_tells_too_much_is_the_fault_of_the_world_and_is_ro
 
 
 @pytest.mark.parametrize("score", ["10 ** 5000", "-10 ** 400", "float('nan')", "float('inf')"])
-async def test_a_score_that_no_face_can_show_is_the_fault_of_the_world(
-    score: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_score_that_no_face_can_show_is_the_fault_of_the_world(score: str, tmp_path: Path) -> None:
     tally = (Path(__file__).parent.parent / "testing" / "tally.py").read_text()
     assert "-total)" in tally
     file = tmp_path / "tally.py"
@@ -94,9 +92,8 @@ async def test_a_score_that_no_face_can_show_is_the_fault_of_the_world(
         assert (await who["ann"]("objective_status")).standings[0].score == 10**308
         await who["ann"]("add", {"n": 1})
         for command in ("objective_status", "thumbnail"):
-            with pytest.raises(GameCrash):
+            with pytest.raises(GameCrash, match="the score of left is a finite number of at most 308 digits"):
                 await who["ann"](command)
-        assert "the score of left must be a number of at most 308 digits" in caplog.text
 
 
 async def test_a_view_that_fails_costs_its_subscribers_no_event_and_the_others_no_view(tmp_path: Path) -> None:

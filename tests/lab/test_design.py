@@ -136,6 +136,10 @@ def test_a_written_design_is_read_back_unchanged_and_comments_are_ignored() -> N
         ({"lineups": []}, r"^lineups: there must be at least one"),
         ({"lineups": {"x\n": ["random", "random"]}}, r"^lineups: 'x\\n' must be"),
         ({"lineups": {"x": []}}, r"^lineups\.x: there must be at least one player"),
+        (
+            {"players": {"a vs b": "random"}, "lineups": [["a vs b", "a"], ["a", "b vs a"]]},
+            r"^lineups: 'a vs b vs a' is there twice; give each line-up a title",
+        ),
         ({"lineups": [["random"]]}, r"^worlds\.nim: nim takes 2 players; 'random' has 1"),
         ({"players": {"m": "gone.py:Mine"}, "lineups": [["m", "random"]]}, r"^player 'm': file not found"),
         ({"worlds": ["nimm"]}, r"^worlds\.nimm: unknown world 'nimm'"),

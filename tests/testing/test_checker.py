@@ -272,7 +272,11 @@ BROKEN = {
     "it takes a name of the house": ("names", "reserved for the house", [("    def total(", "    def events(")]),
     "its clock does not run": ("pace", "calls advance()", [('pace="turns"', 'pace="clock"')]),
     "it has no actions": ("actions", "the world has no actions", [("    @action()\n", "")]),
-    "an action has no brackets": ("spec", "write @action() with brackets, not @action", [("    @action()", "    @action")]),
+    "an action has no brackets": (
+        "spec",
+        "write @action() with brackets, not @action",
+        [("    @action()", "    @action")],
+    ),
     "a query has no brackets": ("spec", "write @query() with brackets, not @query", [("    @query()", "    @query")]),
     "it cannot be imported": ("spec", "cannot be imported", [importing("import no_such_module")]),
 }

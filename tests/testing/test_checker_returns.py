@@ -59,7 +59,7 @@ BROKEN = {
     "a query does not say who looks": ("words", "write def total(self, eye: Eye, …)", [("self, eye: Eye) -> int", "self) -> int")]),
     "a score is larger than any number of JSON": (
         "play",
-        "the score of left must be a number of at most 308 digits",
+        "the score of left is a finite number of at most 308 digits",
         [("-total)", "10 ** 400)")],
     ),
     "an unknown seat is paid": (

@@ -98,7 +98,9 @@ def _names_of(chain: bytes) -> list[str]:
     from cryptography import x509  # takes long to import
 
     try:
-        found = x509.load_pem_x509_certificates(chain)[0].extensions.get_extension_for_class(x509.SubjectAlternativeName)
+        found = x509.load_pem_x509_certificates(chain)[0].extensions.get_extension_for_class(
+            x509.SubjectAlternativeName
+        )
     except x509.ExtensionNotFound:
         return []
     addresses = map(str, found.value.get_values_for_type(x509.IPAddress))

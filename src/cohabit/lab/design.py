@@ -5,6 +5,7 @@ seed its players are rotated over the seats. Nothing is played if the descriptio
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -166,7 +167,12 @@ class Design(Description, frozen=True, kw_only=True):
 
     def _lineups(self, plan: WorldPlan) -> dict[str, list[str]]:
         given = plan.lineups or self.lineups
-        return given if isinstance(given, dict) else {" vs ".join(players): players for players in given}
+        return given if isinstance(given, dict) else {_versus(players): players for players in given}
+
+
+def _versus(players: Sequence[str]) -> str:
+    """The title of a line-up that has none."""
+    return " vs ".join(players)
 
 
 def located(name: str, folder: str) -> str:
@@ -320,6 +326,9 @@ def _check_lineups(where: str, lineups: list[list[str]] | dict[str, list[str]], 
         each = {f"{where}.{title}": players for title, players in lineups.items()}
     else:
         each = {f"{where}[{place}]": players for place, players in enumerate(lineups)}
+        twice = next((title for title, count in Counter(map(_versus, lineups)).items() if count > 1), None)
+        if twice is not None:
+            raise BadArgs(f'{where}: {twice!r} is there twice; give each line-up a title: {{"title": [players]}}')
     for place, players in each.items():
         if not players:
             raise BadArgs(f"{place}: there must be at least one player")

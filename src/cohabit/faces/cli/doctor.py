@@ -180,7 +180,9 @@ def _running(house: RunningHouse) -> Finding:
     try:
         answer = httpx2.get(f"{house.local}/health", timeout=3, trust_env=False, verify=house.trust).json()
     except (httpx2.HTTPError, ValueError) as wrong:
-        return Finding("house", "problem", f"{house.local} does not answer: {wrong}", "stop its process, and start it again")
+        return Finding(
+            "house", "problem", f"{house.local} does not answer: {wrong}", "stop its process, and start it again"
+        )
     broken = answer.get("broken_rooms", 0)
     if broken:
         return Finding("house", "problem", f"running at {url}, {broken} rooms are closed", "`cohabit rooms` says why")

@@ -140,7 +140,9 @@ def _seen_by(source: Source, who: str) -> Iterator[bytes]:
     if room is not None:
         _check_member(room, who)
     if not ever:
-        raise UnknownAsset(f"the entries of the time when {who!r} was a member have been deleted; use a backup that has them")
+        raise UnknownAsset(
+            f"the entries of the time when {who!r} was a member have been deleted; use a backup that has them"
+        )
 
 
 def _check_member(room: Room, who: str) -> None:
