@@ -148,8 +148,10 @@ class Standing(Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if isinstance(self.score, int | float) and not abs(self.score) <= MAX_SCORE:
-            raise GameCrash(f"standings() gives values that no file can hold: the score of {self.name} is a finite number "
-                            "of at most 308 digits")  # fmt: skip
+            raise GameCrash(
+                f"standings() gives values that no file can hold: the score of {self.name} is a finite number of at "
+                "most 308 digits"
+            )
 
 
 class ArraySpec(Struct, frozen=True, kw_only=True):

@@ -151,7 +151,7 @@ async def test_a_house_alone_whose_leases_ended_in_an_outage_sends_nobody_to_ano
         who = await make_room(house)
         with psycopg.connect(url) as db:
             assert db.execute("update houses set until = clock_timestamp() - interval '1 second'").rowcount == 1
-        with pytest.raises(StorageFailed, match="the lease of room den has ended.*Try again in a few seconds"):
+        with pytest.raises(StorageFailed, match=r"the lease of room den has ended.*Try again in a few seconds"):
             await who["ann"]("hide", {"n": 1})
         house.rooms.leases._renew_soon()
         await asyncio.wait([house.rooms.leases.renewing])

@@ -88,8 +88,8 @@ def misnamed(settings: Settings, url: str) -> str | None:
     if host in names or f"*.{host.partition('.')[2]}" in names:
         return None
     return (
-        f"warning: the certificate is for {', '.join(names) or 'no name'}, so clients refuse {url}. Set --public-url to "
-        "the address that clients use, such as https://play.example.org"
+        f"warning: the certificate is for {', '.join(names) or 'no name'}, so clients refuse {url}. Set "
+        "--public-url to the address that clients use, such as https://play.example.org"
     )
 
 

@@ -1,6 +1,7 @@
 """Statecraft as a world: submitting, what each level of observability shows, messages, and replay."""
 
 import json
+import re
 import sys
 
 import msgspec
@@ -52,6 +53,17 @@ def shown(world: Statecraft, eye: Eye) -> str:
     seen = world.observe(eye)
     asked = [world.ledgers(eye), world.map(eye), world.legal_cessions(eye), world.ratings(eye)]
     return json.dumps([seen.to_text(), seen.status, asked, [s.score for s in world.standings()]])
+
+
+def test_nations_with_the_same_welfare_share_a_rank() -> None:
+    world = after({})
+    ranks = {}
+    for seat in (ARDEN, BORLAND, CORVIA):
+        (line,) = re.findall(r"(\d+) in total, rank (\d) of 3", shown(world, own(seat)))
+        ranks[seat.id] = line
+    assert len(set(ranks.values())) < 3, "no tie: nothing is tested here"
+    for welfare, rank in ranks.values():
+        assert int(rank) == 1 + sum(int(other) > int(welfare) for other, _ in ranks.values())
 
 
 # -- answers that are too large -------------------------------------------------------------------

@@ -18,7 +18,6 @@ from cohabit.registry import (
     known_worlds,
     listed_games,
 )  # fmt: skip
-
 from cohabit.scenario import presets
 
 

@@ -74,7 +74,8 @@ def operator_file(house: "House", url: str, port: int) -> Iterator[None]:
                 file.write(content)
         except OSError as wrong:
             raise StorageFailed(
-                f"{path} could not be written: {wrong.strerror}; mend that, or free some space on its disk, and start the house again"
+                f"{path} could not be written: {wrong.strerror}; mend that, or free some space on its disk, and start "
+                "the house again"
             ) from None
         yield
     finally:

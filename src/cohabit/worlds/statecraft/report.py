@@ -117,7 +117,7 @@ def _welfare_lines(turn: TurnResult, nation: str, rules: Rules, visibility: Visi
     received = sum(ledgers.d_grants_received.get(nation, {}).values())
     factor = rules.constants["c_trade_factor"]
     known = visibility.outcomes(total)
-    place = sorted(known, key=lambda name: (-known[name], name)).index(nation) + 1
+    place = 1 + sum(welfare > known[nation] for welfare in known.values())  # equal nations share it
     rank = f", rank {place} of {len(total)}" if len(known) == len(total) else ""
     gained = _n(ledgers.d_total_welfare_this_turn, nation)
     return [
