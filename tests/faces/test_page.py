@@ -179,6 +179,16 @@ def test_a_member_of_several_rooms_selects_one_from_the_list(house: Running, vis
     expect(page.get_by_role("heading", level=1)).to_have_text("Lanterns")
 
 
+def test_a_person_whose_stand_in_plays_is_not_among_the_built_in_players(house: Running, visit: Visit) -> None:
+    bot = AgentSpec(id="bot", role="player", claim="auto:0", brain="random")
+    guest = AgentSpec(id="greta", kind="human", role="human", claim="auto:1", stand_in="random")
+    una = AgentSpec(id="una", kind="human", role="observer", token=token("una"))
+    house.open(Scenario(scenario="tictactoe", world="tictactoe", agents=[bot, guest, una]), "corner")
+    members = open_drawer(visit(house.link("una", "corner")), "Members")
+    expect(members.get_by_role("row").filter(has_text="greta")).to_contain_text("played by random")
+    expect(members.get_by_role("button", name="built-in players")).to_have_count(0)
+
+
 def test_the_list_of_rooms_counts_built_in_players_apart_and_repeats_no_name(house: Running, visit: Visit) -> None:
     bots = [AgentSpec(id=f"bot{i}", role="player", claim=f"auto:{i}", brain="random") for i in range(2)]
     watchers = [AgentSpec(id=name, kind="human", role="observer", token=token(name)) for name in ("una", "ulf")]

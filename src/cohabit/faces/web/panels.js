@@ -110,7 +110,7 @@ export class Roster {
     this.denied.hidden = members.length > 0;
     this.table.hidden = !members.length;
     setText(this.denied, `${count} ${count === 1 ? "member" : "members"}. You don't have permission to see the list.`);
-    const bots = members.filter((m) => m.played_by && m.handle !== me);
+    const bots = members.filter((m) => m.played_by && m.kind === "agent" && m.handle !== me);
     const some = bots.length > 1 ? members.filter((m) => !bots.includes(m)) : members;
     this.body.replaceChildren(...some.map((m) => rosterLine(m, me, movers)), ...(bots.length > 1 ? this.botLines(bots, me, movers) : []));
   }
