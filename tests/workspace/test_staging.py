@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from cohabit.errors import BadArgs, Conflict, PermissionDenied, UnknownAsset
+from cohabit.errors import BadArgs, Conflict, PermissionDenied, TooLarge, UnknownAsset
 from cohabit.workspace.clone import commits
 from cohabit.workspace.clone.commits import add
 from cohabit.workspace.reading.changes import status
@@ -33,6 +33,22 @@ def test_files_folders_and_removals_are_staged(board):
     assert status(ws)["staged"] == ["notes/b.md"]
     add(ws, ["."])
     assert status(ws)["staged"] == ["left.md", "notes/b.md", "notes/c.md"]
+
+
+@pytest.mark.parametrize("paths", [["film.bin"], ["notes/film.bin"], ["notes"], ["."]])
+def test_a_file_that_no_remote_would_take_is_refused_before_it_is_committed(board, paths):
+    ws = board()
+    write(ws, "a.md", "notes/b.md")
+    for path in ("film.bin", "notes/film.bin"):
+        with (ws.root / path).open("wb") as file:
+            file.truncate(100 * 1024 * 1024 + 1)
+    with pytest.raises(TooLarge, match=r"film\.bin' has more than 100 MiB.*keep it elsewhere"):
+        add(ws, paths)
+    assert status(ws)["staged"] == []
+    for path in ("film.bin", "notes/film.bin"):
+        os.remove(ws.root / path)
+    add(ws, ["."])
+    assert status(ws)["staged"] == ["a.md", "notes/b.md"]
 
 
 def test_an_empty_list_of_paths_is_accepted(board):

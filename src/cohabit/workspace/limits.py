@@ -21,6 +21,8 @@ MAX_QUERY_CHARS: Final = 1_000
 MAX_TEXT_CHARS: Final = 64 * 1024
 """Of a summary, a body or a commit message."""
 MAX_WRITE_BYTES: Final = 16 * 1024 * 1024
+MAX_ADD_BYTES: Final = 100 * 1024 * 1024
+"""Of a file that is staged. GitHub refuses larger ones."""
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 """Of a file that is read as a whole: the journal, the inbox."""
 MAX_PATHS: Final = 1_000

@@ -19,7 +19,7 @@ from cohabit.workspace.clone.objects import EMPTY_TREE
 from cohabit.workspace.clone.tree import pathspecs
 from cohabit.workspace.formats.quoting import listed, quoted
 from cohabit.workspace.formats.text import displayable
-from cohabit.workspace.limits import MAX_TEXT_CHARS
+from cohabit.workspace.limits import MAX_ADD_BYTES, MAX_TEXT_CHARS
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.workspace import Workspace
 
@@ -50,8 +50,20 @@ def _stage(ws: Workspace, wanted: list[str]) -> None:
     if folders:
         _refuse_repositories(ws, folders)
         changed = DRY_RUN.findall(_add(ws, "--dry-run", "--", *wanted))
+    _refuse_large(ws, changed)
     protocol_files.check_add(ws, changed)
     _add(ws, "--", *wanted)
+
+
+def _refuse_large(ws: Workspace, paths: list[str]) -> None:
+    """A commit with such a file could never be shared, and nor could what is committed after it."""
+    for path in paths:
+        full = ws.root / path
+        if os.path.lexists(full) and os.lstat(full).st_size > MAX_ADD_BYTES:
+            raise TooLarge(
+                f"nothing was added: {quoted(path)} has more than {MAX_ADD_BYTES >> 20} MiB, and many remotes, such as "
+                "GitHub, refuse a push with it. Split it, or keep it elsewhere and write down where"
+            )
 
 
 def _refuse_repositories(ws: Workspace, folders: list[str]) -> None:
