@@ -147,7 +147,8 @@ class Standing(Struct, frozen=True, omit_defaults=True):
     colour: str = ""  # of the seat in pictures, as #rrggbb; the page shows it next to the player's name
 
     def __post_init__(self) -> None:
-        if isinstance(self.score, int | float) and not abs(self.score) <= MAX_SCORE:
+        is_number = isinstance(self.score, int | float)  # a world may give anything, which is named where it is used
+        if is_number and not abs(self.score) <= MAX_SCORE:
             raise GameCrash(
                 f"standings() gives values that no file can hold: the score of {self.name} is a finite number of at "
                 "most 308 digits"
