@@ -19,7 +19,22 @@ from cohabit.house.store.memory import MemoryStore
 from cohabit.scenario import Scenario, parse_scenario, read_scenario
 from cohabit.testing.clock import FakeClock
 
-from .making import ANN, BOB, GOD, HOST, OWL, Client, back_again, invite, issue, make_room, newcomer, open_house, player
+from .making import (
+    ANN,
+    BOB,
+    GOD,
+    HOST,
+    OWL,
+    Client,
+    back_again,
+    deeds,
+    invite,
+    issue,
+    make_room,
+    newcomer,
+    open_house,
+    player,
+)
 
 FREE = {"id": "fay", "role": "player", "kind": "human"}
 SEALED: dict[str, Any] = {"partial_intel": True}
@@ -358,6 +373,18 @@ async def test_a_host_does_not_learn_from_the_audit_which_hidden_reasons_are_the
         lines = (await who["hostess"]("audit", {"member": "ann", "kinds": ["refusals"]})).lines
         assert [line.count for line in lines] == counts
         assert {line.text for line in lines} == {"(shown to members with read_all)"}
+
+
+async def test_that_a_player_of_an_archived_room_has_seen_its_seat_is_recorded_once() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, **SEALED)
+        await who["hostess"]("archive")
+        for _ in range(3):
+            await who["ann"]("view")
+            with pytest.raises(CohabitError, match="archived"):
+                await who["hostess"]("remove_member", {"member": "bob"})
+        (looked,) = deeds(house.rooms["den"].room, "looked")
+        assert (looked.args, looked.told) == ({"members": ["ann"]}, ())
 
 
 async def test_a_built_in_player_can_play_on_for_a_removed_player() -> None:

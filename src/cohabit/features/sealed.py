@@ -6,7 +6,7 @@ seat sees, cannot get a token of somebody who sees something hidden, cannot give
 somebody else in the same game, and cannot see by a save what a player has to itself.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct
 
@@ -55,6 +55,12 @@ def token_known(ctx: Context, identity: str) -> None:
     kept = SEAL.read(ctx.state)
     seen = [game for game, keepers in kept.games.items() if any(one.identity == identity for one in keepers.values())]
     kept.known = [*kept.known, *(game for game in seen if game not in kept.known)][-MAX_GAMES:]
+
+
+@system_entry()
+def looked(ctx: Context, members: list[str]) -> None:
+    """Players have called, and may have seen what is hidden in their seats."""
+    _follow_seats(ctx, SEAL.read(ctx.state), members)
 
 
 def _names(handles: Iterable[str]) -> str:
@@ -187,7 +193,7 @@ class SealedFeature(Feature):
         return f"{rule} {only}{_names(named)} everything." if named else f"{rule} Nobody sees everything."
 
 
-def _follow_seats(ctx: Context, kept: Seal) -> None:
+def _follow_seats(ctx: Context, kept: Seal, looked: Collection[str] = ()) -> None:
     """Remember who has seen a seat in this game, until that player leaves it by itself."""
     state, game, is_freed = ctx.state, ctx.state.game, False
     keepers = kept.games.get(game, {})
@@ -203,7 +209,8 @@ def _follow_seats(ctx: Context, kept: Seal) -> None:
     if is_freed:  # a built-in player that gave way, or another claim, gets the seat
         seats.adopt_seats(ctx.room, state.seats)
     for member in state.members.values():
-        if member.here and member.identity and member.seat is not None and member.seat not in keepers:
+        has_seen = member.seat is not None and (member.here or member.id in looked)
+        if has_seen and member.identity and member.seat not in keepers:
             keepers[member.seat] = Keeper(member.identity)
     if keepers:
         kept.games[game] = keepers

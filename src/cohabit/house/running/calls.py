@@ -175,15 +175,11 @@ class PeekCall(Call):
         return self.look(room)
 
 
-PRIVATE = ("asked", "declined", "reported")
-"""Changes (``Command.audit``) by which nobody gets or loses a seat, and which others must not notice."""
-
-
 def may_move_seats(call: Call, commands: CommandTable) -> bool:
     """True if somebody may get or lose a seat by a call: not by a message, an action of a world, or reading."""
     command = commands.get(call.name) if not isinstance(call, SystemCall) else None
     if command is not None:
-        return command.records and command.category in ("meta", "host", "control") and command.audit not in PRIVATE
+        return command.records and command.category in ("meta", "host", "control")
     return not isinstance(call, PeekCall) and call.name not in ("refused", "sent_outside", "ticks")
 
 

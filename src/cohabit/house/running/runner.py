@@ -143,7 +143,7 @@ class RoomRunner:
             )
         if self.room.record.pending_bytes + self._writing_bytes > self._fair_bytes:
             self._check_waiting_bytes(call)
-        if self.time.arriving and may_move_seats(call, self.commands):
+        if self.time.looking and may_move_seats(call, self.commands):
             self.time.record_players(call.who)
         drawing = draws(call, self.commands)
         if self._quick and not drawing and not self._thread.is_running:
@@ -475,7 +475,7 @@ class RoomRunner:
         if self.failure is not None:
             return
         try:
-            if self.room.state.archived and self.time.arriving:
+            if self.room.state.archived and self.time.looking:
                 self.time.record_players("")
                 await self.drained()
             refusals = self.audit_chain.rest()

@@ -6,6 +6,7 @@ from typing import Any
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.running.calls import Call, SettleCall, SystemCall
 from cohabit.house.settings import Settings
+from cohabit.model.seat import SeatId
 from cohabit.room.room import Room
 
 ARRIVALS_MS = 250
@@ -35,8 +36,11 @@ class Timekeeper:
         self.seen: dict[str, int] = {}  # when each member last called
         # Members who have called, and are not on record as present yet, and whether they only watch:
         self.arriving: dict[str, bool] = {}
-        self._arrivals_due = 0  # when they are recorded: not earlier because of something that they may not notice
-        self._hides = room.world.spec.hides(room.state.partial_intel)
+        self._arrivals_due = 0  # when they are recorded: not earlier, or others would notice what was done meanwhile
+        # Players of a sealed room who may have seen their seats, before that is on record; and the game and the seat of
+        # those of whom it is, before they are on record as present:
+        self.looking: dict[str, None] = {}
+        self._looked: dict[str, tuple[str, SeatId | None]] = {}
         # Calls that may still be in the queue, so that none is made twice while the room is busy:
         self._returning: dict[str, Call] = {}
         self._leaving: Call | None = None
@@ -72,21 +76,20 @@ class Timekeeper:
         member = self._room.state.members.get(who)
         if member is None or (member.here and (watching or not member.is_replaced)):
             return
-        if self._room.state.archived:
-            if self._hides and member.seat is not None:  # see `record_players`
-                self._arrives(who, watching)
-        elif not watching and (member.is_replaced or self._room.state.paused_by == who):
+        archived = self._room.state.archived
+        if not archived and not watching and (member.is_replaced or self._room.state.paused_by == who):
             if not _is_queued(self._returning.get(who)):
                 self.arriving.pop(who, None)
                 self._returning[who] = self._record("presence", {"members": [who], "here": True})
-        else:
-            self._arrives(who, watching)
+            return
+        seen = self._room.state.game, member.seat
+        if member.seat is not None and self._looked.get(who) != seen and self._room.kept_private(None, "token"):
+            self.looking[who] = None
+        if not archived:
+            if not self.arriving:
+                self._arrivals_due = self._clock.now() + ARRIVALS_MS
+            self.arriving[who] = watching and self.arriving.get(who, True)
             self.reschedule()
-
-    def _arrives(self, who: str, watching: bool) -> None:
-        if not self.arriving:
-            self._arrivals_due = self._clock.now() + ARRIVALS_MS
-        self.arriving[who] = watching and self.arriving.get(who, True)
 
     def _record_arrivals(self, came: dict[str, bool]) -> None:
         """Record that members are present: first those who play, then those who only watch."""
@@ -96,16 +99,14 @@ class Timekeeper:
 
     def record_players(self, but: str) -> None:
         """Somebody may be about to get or lose a seat, by a call of the member ``but``. Players who have called, and
-        so may have seen what is hidden in their seats, are put on record before that, also in the archive."""
-        members = self._room.state.members
-        came = {
-            who: watches
-            for who, watches in self.arriving.items()
-            if who != but and who in members and members[who].seat is not None
-        }
-        if came and self._hides:
-            self.arriving = {who: watches for who, watches in self.arriving.items() if who not in came}
-            self._record_arrivals(came)
+        so may have seen what is hidden in their seats, are put on record before that, also in the archive. Nobody is
+        told, or others would notice the call."""
+        state = self._room.state
+        looked = [m for who in self.looking if who != but and (m := state.members.get(who)) is not None and not m.here]
+        self.looking = {who: None for who in self.looking if who == but}
+        self._looked |= {member.id: (state.game, member.seat) for member in looked}
+        if looked:
+            self._record("looked", {"members": [member.id for member in looked]})
 
     def last_seen(self, who: str) -> int | None:
         """The time at which a member last called; None if it has not since this house was opened."""
@@ -114,14 +115,15 @@ class Timekeeper:
     def _presence(self, now: int) -> None:
         """Record arrivals, and members who have not called for a while as away."""
         if self._room.state.archived:
-            if not self._hides:
-                self.arriving.clear()
+            self.arriving.clear()
             return
         members = self._room.state.members
         came: dict[str, bool] = {}
         if now >= self._arrivals_due or (self._is_ticking and now - self._ticked_at >= self._settings.beat_ms):
             came = {who: watches for who, watches in self.arriving.items() if who in members and not members[who].here}
             self.arriving.clear()
+            self.looking.clear()
+            self._looked.clear()
         connected = self._connected()
         late = now - self._settings.away_ms
         gone = [
@@ -154,7 +156,7 @@ class Timekeeper:
             when = min(when, self._ticked_at + self._settings.beat_ms)
         else:
             self._ticked_at = now
-        if self.arriving and not self._room.state.archived:
+        if self.arriving:
             when = min(when, self._arrivals_due if self._arrivals_due > now else now + ARRIVALS_MS)
         when = max(when, self._not_before)
         if self._timer is not None:
