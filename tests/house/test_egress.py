@@ -15,7 +15,7 @@ from cohabit.faces.cli import main
 from cohabit.house.access.signing import EgressExport, verify_egress
 from cohabit.house.house import House
 from cohabit.house.running.egress import MOST_BACKENDS, STORE_MS, Account
-from cohabit.testing.clock import FakeClock
+from cohabit.testing.clock import START, FakeClock
 
 from .making import ANN, BOB, HOST, OWL, Client, back_again, invite, issue, make_room, newcomer, open_house, player
 
@@ -164,6 +164,35 @@ async def test_the_reply_to_join_counts_and_a_host_finds_a_former_member_with_it
         assert left in (await who["hostess"]("egress")).members
         with pytest.raises(UnknownAsset):
             await who["hostess"]("egress", {"member": "bott"})
+
+
+async def test_a_host_finds_a_former_member_whose_handle_somebody_else_has_and_each_by_who_it_is() -> None:
+    async with open_house() as house:
+        who = await make_room(house, BOB, HOST)
+        before = await newcomer(who["hostess"], "bot")
+        await before("leave")
+        await (await newcomer(who["hostess"], "bot"))("whoami")
+        both = (await who["hostess"]("egress", {"member": "bot"})).members
+        assert [line.member for line in both] == ["bot", "bot"]
+        for line in both:
+            (found,) = (await who["hostess"]("egress", {"member": line.who})).members
+            assert (found.who, found.bytes) == (line.who, line.bytes)
+
+
+async def test_the_times_of_what_was_sent_to_a_member_are_its_own_whenever_others_ask() -> None:
+    told = []
+    for asks in (False, True):
+        async with open_house(clock=(clock := FakeClock())) as house:
+            who = await make_room(house, ANN, BOB, HOST)
+            await who["ann"]("view")
+            await clock.advance(100)
+            if asks:
+                await who["bob"]("egress")
+                await who["hostess"]("export_egress")
+            await clock.advance(10_000)
+            (own,) = (await who["ann"]("egress")).members
+            told.append([(one.first, one.last) for one in own.backends])
+    assert told[0] == told[1] == [(START, START)]
 
 
 async def test_a_budget_holds_in_an_archived_room_and_after_a_reset(tmp_path: Path) -> None:

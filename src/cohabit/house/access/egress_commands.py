@@ -28,7 +28,9 @@ class EgressCount(Struct, omit_defaults=True):
 @command(category="meta", where="house")
 async def egress(
     ctx: HouseContext,
-    member: Annotated[str | None, Meta(description="for hosts: only this member, also one who has left")] = None,
+    member: Annotated[
+        str | None, Meta(description="for hosts: only those with this handle, or `who`, also if they have left")
+    ] = None,
 ) -> EgressCount:
     """Count the bytes sent to each member's backend, by kind, over every interface, and what is left of its budget.
 
@@ -37,13 +39,12 @@ async def egress(
     """
     me, accounts = ctx.member, [ctx.runner.egress.of(ctx.member)]
     if C.MANAGE_MEMBERS in me.held:
-        accounts = list(ctx.runner.egress.accounts.values())
         if member is not None and (known := ctx.room.state.with_handle(member)) is not None:
-            accounts = [ctx.runner.egress.of(known)]
-        elif member is not None:
-            accounts = [account for account in accounts if _handle(account) == member]
-            if not accounts:
-                ctx.room.state.require_member(member, me)
+            ctx.runner.egress.of(known)  # it has an account from now on
+        everyone = ctx.runner.egress.accounts.values()
+        accounts = [account for account in everyone if member in (None, _handle(account), account.who)]
+        if not accounts:
+            ctx.room.state.require_member(member or "", me)
     await _store(ctx.runner)
     shown = [_of_account(account, _step(account, me.identity)) for account in accounts]
     step = ctx.runner.egress.of(me).step

@@ -88,6 +88,8 @@ class Line:
         amount.times += times
         amount.bytes += size
         self.account.used += size
+        self.sent.last = self.account.room.now()
+        self.sent.first = self.sent.first or self.sent.last
         if not self.is_new:
             self.is_new = True
             self.account.room.changed(self)
@@ -122,6 +124,7 @@ class Line:
         amount.times += 1
         amount.bytes += size
         account.used += size
+        self.sent.last = account.room.now()
 
     def passes_later(self, call: Call) -> None:
         """The same for a call that has waited: the budget may have changed since it began."""
@@ -194,6 +197,7 @@ class Account:
         amount.times += 1
         amount.bytes += size
         self.used += size
+        line.sent.last = self.room.now()
 
     def refusal(self) -> EgressUsedUp:
         """The reason why nothing more is sent, or not what was to be sent now."""
@@ -305,6 +309,7 @@ class RoomEgress:
         self.id = room.id
         self.room = room
         self._how = recording
+        self.now = recording.clock.now
         self._default = float(recording.settings.egress_budget or inf)
         self.by_member: dict[str, Account] = {}
         self._to_store: dict[Line, None] = {}
@@ -379,11 +384,8 @@ class RoomEgress:
         lines, self._to_store = self._to_store, {}
         if not lines:
             return None
-        now = self._how.clock.now()
         for line in lines:
             line.is_new = False
-            line.sent.first = line.sent.first or now
-            line.sent.last = now
         done = self._how.writer.submit(Write(self.id, egress=[stored(line.sent) for line in lines]))
         done.add_done_callback(lambda done: done.exception())  # the next write has the whole count again
         return done
