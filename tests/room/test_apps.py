@@ -7,10 +7,11 @@ import pytest
 from cohabit.errors import BadArgs, CohabitError, GameRejected, PermissionDenied, TooLarge, UnknownAsset
 from cohabit.features import apps
 from cohabit.features.apps import MAX_DATA, SCHEMA_BYTES_PER_ROOM, SCHEMAS_PER_MEMBER
+from cohabit.model.limits import MAX_DATA_DEPTH
 from cohabit.room.room import Room
 from cohabit.room.seeing.visibility import feed
 
-from .making import BLUE, HOST, RED, make_room, told_last
+from .making import BLUE, HOST, RED, make_room, replayed, told_last
 
 APP = {"id": "board", "role": "app", "identity": "i-board"}
 WATCHER = {"id": "owl", "kind": "agent", "identity": "i-owl"}
@@ -154,6 +155,29 @@ def test_an_action_reaches_the_app_and_nobody_else() -> None:
     room.call("pat", "request_action", {"action": "x" * (MAX_DATA - 2)}, at=5)  # with its quotes
     with pytest.raises(TooLarge, match=f"an action may have at most {MAX_DATA} bytes"):
         room.call("pat", "request_action", {"action": "x" * (MAX_DATA - 1)}, at=6)
+
+
+@pytest.mark.parametrize(
+    ("who", "command", "name"),
+    [("pat", "send_data", "data"), ("board", "publish_view", "view"), ("board", "publish_schema", "schema"),
+     ("pat", "request_action", "action")],
+)  # fmt: skip
+def test_data_that_is_nested_so_deeply_that_others_could_not_read_it_is_refused(
+    who: str, command: str, name: str
+) -> None:
+    room, named = room_with_app(), {"name": "s", "version": "1"} if name == "schema" else {}
+    room.call("board", "publish_view", {"view": 0}, at=1)
+    deep: Any = 0
+    for _ in range(MAX_DATA_DEPTH):
+        deep = {"in": deep}
+    room.call(who, command, {**named, name: deep}, at=2)
+    for _ in range(2):
+        deep = [deep]
+        with pytest.raises(TooLarge, match=f"nested {MAX_DATA_DEPTH} deep"):
+            room.call(who, command, {**named, name: deep}, at=3)
+        for _ in range(800):
+            deep = [deep]
+    assert replayed(room).digest() == room.digest()
 
 
 def test_schemas_are_there_for_those_who_come_later_and_are_bounded() -> None:

@@ -15,6 +15,7 @@ from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TooLarge, Un
 from cohabit.features.app_actions import AppAction, actions_in, is_of_actions
 from cohabit.features.sending import recipients, speak
 from cohabit.model.grant import Capability
+from cohabit.model.limits import MAX_DATA_DEPTH, is_too_deep
 from cohabit.model.message import EVERYBODY
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Command, Options, command, command_of
@@ -68,6 +69,8 @@ def _apps(state: RoomState) -> dict[str, App]:
 
 
 def _check_size(value: Any, what: str) -> int:
+    if is_too_deep(value):  # reading it again would fail, for the house and for others
+        raise TooLarge(f"{what} may have lists and objects nested {MAX_DATA_DEPTH} deep, and this has more; flatten it")
     size = len(_encode(value))
     if size > MAX_DATA:
         raise TooLarge(f"{what} may have at most {MAX_DATA} bytes of JSON; this has {size}")

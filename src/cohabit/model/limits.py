@@ -17,6 +17,8 @@ MAX_VALUES = 5_000
 has some hundred."""
 MAX_DEPTH = 32
 """The depth to which lists and objects may be nested."""
+MAX_DATA_DEPTH = 64
+"""The same, of data that the house does not read. A few hundred are more than others can decode."""
 MAX_VIEW_TEXT = 1_000_000
 """Characters in the text of a view. The longest of our worlds have some thousand."""
 MAX_VIEW_DATA = 4_000_000
@@ -53,6 +55,15 @@ def _look_into(level: list[Any], count: int) -> str:
             return ""
         level = following
     return f"lists and objects are nested more than {MAX_DEPTH} deep"
+
+
+def is_too_deep(data: Any) -> bool:
+    """True if lists and objects in this data are nested more than ``MAX_DATA_DEPTH`` deep."""
+    level = [data]
+    for _ in range(MAX_DATA_DEPTH):
+        containers = [value for value in level if isinstance(value, _CONTAINERS)]
+        level = [value for one in containers for value in (one.values() if isinstance(one, dict) else one)]
+    return any(isinstance(value, _CONTAINERS) for value in level)
 
 
 def check_view(eye: Eye, text: str, seen: Observation) -> None:
