@@ -2,6 +2,9 @@
 
 import asyncio
 
+import pytest
+
+from cohabit.house.running import history, snapshots
 from cohabit.house.running.snapshots import AFTER_CPU_S, LARGE_BATCH, MAX_DELAY, QUICK_REPLAY_CPU_S, SnapshotSchedule
 
 from .making import make_room, open_house
@@ -62,3 +65,21 @@ async def test_a_world_that_computes_for_long_is_due_before_its_entries_are_many
         assert schedule.take_if_due() is not None
         assert not schedule.due_at_close
         assert schedule.next_seq == room.record.seq + 1000
+
+
+async def test_entries_that_are_large_leave_memory_before_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshots, "MAX_TAIL_BYTES", 200_000)
+    monkeypatch.setattr(history, "RECENT_BYTES", 100_000)
+    async with open_house() as house:
+        who = await make_room(house)
+        runner = house.rooms["den"]
+        for number in range(40):
+            await who["ann"]("send_message", {"to": "bob", "content": f"{number} {'x' * 15_000}"})
+            assert sum(len(line.body) for line in runner.history.recent) <= 100_000
+        assert len(runner.room.record.tail) < 20
+        page = await who["ann"]("events", {"cursor": ""})
+        events = page.items
+        while page.more:
+            page = await who["ann"]("events", {"cursor": page.cursor})
+            events += page.items
+        assert sum(event.do == "send_message" for event in events) == 40

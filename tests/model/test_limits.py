@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohabit.model.limits import MAX_DEPTH, MAX_VALUES, too_large
+from cohabit.model.limits import MAX_ARGUMENT_TEXT, MAX_DEPTH, MAX_VALUES, too_large
 
 values = st.recursive(
     st.none() | st.integers() | st.text(max_size=3),
@@ -37,6 +37,8 @@ def nested(depth: int) -> Any:
         {"a": nested(MAX_DEPTH + 1)},
         {"a": nested(100_000)},
         {"a": [[]] * 10**6},
+        {"a": "x" * 600_000, "b": "x" * 600_000},
+        {"a": {"x" * 600_000: ["x" * 600_000]}},
     ],
 )
 def test_arguments_that_no_action_needs_are_not_read(args: dict[str, Any]) -> None:
@@ -46,5 +48,6 @@ def test_arguments_that_no_action_needs_are_not_read(args: dict[str, Any]) -> No
 def test_the_limits_themselves_are_allowed() -> None:
     assert not too_large({"a": list(range(MAX_VALUES - 1))})
     assert not too_large({"a": nested(MAX_DEPTH)})
-    assert not too_large({"text": "x" * 10**6})
+    assert not too_large({"text": "x" * MAX_ARGUMENT_TEXT})
+    assert not too_large({"texts": ["x" * (MAX_ARGUMENT_TEXT - len("texts"))]})
     assert not too_large(None)

@@ -17,6 +17,8 @@ MAX_VALUES = 5_000
 has some hundred."""
 MAX_DEPTH = 32
 """The depth to which lists and objects may be nested."""
+MAX_ARGUMENT_TEXT = 1_000_000
+"""Characters in the texts of the arguments. Each is in the record, and in the memory of the room for a while."""
 MAX_DATA_DEPTH = 64
 """The same, of data that the house does not read. A few hundred are more than others can decode."""
 MAX_VIEW_TEXT = 1_000_000
@@ -37,24 +39,30 @@ def too_large(args: Any) -> str:
         return _TOO_MANY
     for value in args.values():
         if isinstance(value, _CONTAINERS):
-            return _look_into([value for value in args.values() if isinstance(value, _CONTAINERS)], len(args))
-    return ""  # the usual case
+            return _look_into([args])
+    return _too_long(sum([len(value) for value in args.values() if isinstance(value, str)]))  # the usual case
 
 
-def _look_into(level: list[Any], count: int) -> str:
+def _look_into(level: list[Any]) -> str:
     """Level by level: a recursion would depend on the stack of the caller."""
-    for _ in range(MAX_DEPTH):
+    count = length = 0
+    for _ in range(MAX_DEPTH + 1):
         following: list[Any] = []
         for container in level:
             count += len(container)
             if count > MAX_VALUES:
                 return _TOO_MANY
-            values = container.values() if isinstance(container, dict) else container
+            values = (*container, *container.values()) if isinstance(container, dict) else container
+            length += sum([len(value) for value in values if isinstance(value, str)])
             following += [value for value in values if isinstance(value, _CONTAINERS)]
         if not following:
-            return ""
+            return _too_long(length)
         level = following
     return f"lists and objects are nested more than {MAX_DEPTH} deep"
+
+
+def _too_long(length: int) -> str:
+    return f"more than {MAX_ARGUMENT_TEXT:,} characters of text" if length > MAX_ARGUMENT_TEXT else ""
 
 
 def is_too_deep(data: Any) -> bool:

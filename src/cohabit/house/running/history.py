@@ -14,6 +14,8 @@ from cohabit.room.record import Line, Record
 
 PAGE = 1000
 """The number of entries that are read from the store at once."""
+RECENT_BYTES = 16 * 1024**2
+"""The bytes of the entries of a room that stay in memory."""
 
 
 class History:
@@ -22,8 +24,11 @@ class History:
     def __init__(
         self, room: str, record: Record, kept: int, lines_of: Callable[[str, int, int], Iterable[Row]], clock: Clock
     ) -> None:
-        """``kept``: how many entries stay in memory. ``lines_of``: those of a room in the store, after a number."""
-        self.recent: deque[Line] = deque(record.tail[-kept:], kept)
+        """``kept``: at most how many entries stay in memory. ``lines_of``: those of a room in the store, after a
+        number."""
+        self.recent: deque[Line] = deque()
+        self._kept, self._bytes = kept, 0
+        self._remember(record.tail[-kept:])
         self.seq, self.digest = record.seq, record.digest
         self.version = 0
         self._room = room
@@ -34,7 +39,15 @@ class History:
     def add(self, lines: Sequence[Line]) -> None:
         """These are on disk now. Call ``wake`` when everybody has been told."""
         self.seq, self.digest = lines[-1].seq, lines[-1].digest
-        self.recent.extend(lines)
+        self._remember(lines)
+
+    def _remember(self, lines: Sequence[Line]) -> None:
+        """Keep these lines in memory, and of earlier ones no more than there is space for."""
+        recent = self.recent
+        recent.extend(lines)
+        self._bytes += sum([len(line.body) for line in lines])
+        while len(recent) > self._kept or (self._bytes > RECENT_BYTES and len(recent) > len(lines)):
+            self._bytes -= len(recent.popleft().body)
 
     # -- waiting for more --------------------------------------------------------------------------
     def wake(self) -> None:

@@ -316,6 +316,7 @@ class RoomRunner:
         """Take the pending lines, and build the frames for the subscriptions that may see them."""
         size = self.room.record.pending_bytes
         lines = self.room.record.take_pending()
+        self._snapshots.add_bytes(size)
         due = lines and self.room.record.seq >= self._snapshots.next_seq
         self._snapshot = self._snapshots.take_if_due(size) if due else None
         return self.fanout.frames(lines) if self.fanout.subscriptions else Frames(lines)

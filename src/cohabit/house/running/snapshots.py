@@ -14,6 +14,8 @@ QUICK_REPLAY_CPU_S = 0.2
 """A replay since the last snapshot that takes longer is not quick. At shutdown, a snapshot is taken then."""
 LARGE_BATCH = 64 * 1024
 """Bytes of a batch with which no snapshot is written, if that can wait: their replies would wait for it."""
+MAX_TAIL_BYTES = 32 * 1024**2
+"""The entries since the last snapshot stay in memory. With more bytes, the next one is due, however few they are."""
 MAX_DELAY = 3
 """A snapshot waits for a smaller batch during at most this many times the entries between two snapshots."""
 
@@ -56,6 +58,7 @@ class SnapshotSchedule:
         self._last_bytes = 0
         self._written = 0  # bytes of the entries since then, up to _counted_seq
         self._counted_seq = self._last_seq
+        self._tail_bytes = sum([len(line.body) for line in room.record.tail])
         self._cpu_s = 0.0  # world CPU time since the last snapshot
         self._cpu_is_known = len(room.record.tail) <= 1  # not if the room was restored with entries after its snapshot
         self.next_seq = self._last_seq + every
@@ -67,10 +70,21 @@ class SnapshotSchedule:
         if self._cpu_s >= AFTER_CPU_S:
             self.next_seq = self._last_seq
 
+    def add_bytes(self, size: int) -> None:
+        """Count the bytes of new entries."""
+        self._tail_bytes += size
+        if self._tail_is_full:
+            self.next_seq = self._last_seq
+
+    @property
+    def _tail_is_full(self) -> bool:
+        return self._tail_bytes >= max(MAX_TAIL_BYTES, self._last_bytes)
+
     def take_if_due(self, batch_bytes: int = 0) -> Snapshot | None:
         """A snapshot of the room if one is due, else None. ``batch_bytes``: of the entries that it is written with."""
         record = self._room.record
-        if batch_bytes > LARGE_BATCH and record.seq < self.next_seq + self._every * MAX_DELAY:
+        may_wait = not self._tail_is_full and record.seq < self.next_seq + self._every * MAX_DELAY
+        if batch_bytes > LARGE_BATCH and may_wait:
             return None
         self.next_seq = record.seq + self._every
         if self._cpu_s < AFTER_CPU_S:
@@ -85,7 +99,7 @@ class SnapshotSchedule:
             log.exception("room %s: snapshot failed", self._room.id)
             return None
         self._last_seq = self._counted_seq = snapshot.seq
-        self._written = 0
+        self._written = self._tail_bytes = 0
         self._last_bytes = len(snapshot.room) + len(snapshot.world)
         self._cpu_s, self._cpu_is_known = 0.0, True
         return snapshot
