@@ -228,25 +228,53 @@ async def hands(house: House, **keys: Any) -> dict[str, Client]:
     return await secrets(house, players[2], world=HANDS, **keys)
 
 
+async def play_out(house: House, c: dict[str, Client]) -> None:
+    """Play a game of hands to its end: fifteen cards."""
+    world: Any = house.rooms["den"].room.world
+    players = dict(zip(world.order, ("ann", "bob", "cat"), strict=True))
+    while to_move := world.to_move():
+        await c[players[to_move[0]]]("play", {"card": world.hands[to_move[0]][0]})
+
+
 async def test_a_game_that_is_over_is_shown_to_everybody_and_the_next_one_is_not(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         c = await hands(house)
         dealt = deepcopy(house.rooms["den"].room.world.hands)
         with pytest.raises(PermissionDenied):
             await c["fan"]("film", {"seat": "all"})
-        await c["ann"]("play", {"card": dealt["p1"][0]})
+        await play_out(house, c)
         await c["hostess"]("rematch")
         seen = [view["observation"]["status"]["hands"] for view in shown(await film(c["fan"], seat="all"))]
         assert seen[0] == dealt
-        assert len(seen) == 2
+        assert len(seen) == 16
         again = house.rooms["den"].room.world.hands
         assert again != dealt
         assert again not in seen
         mine = [view["observation"]["status"]["hands"] for view in shown(await film(c["ann"], seat="p2"))]
-        assert mine == [{"p2": dealt["p2"]}] * 2
+        assert (mine[0], len(mine)) == ({"p2": dealt["p2"]}, 16)
         await c["hostess"]("save_world", {"name": "noon"})
         with pytest.raises(PermissionDenied, match="saves"):
             await c["fan"]("film", {"seat": "all"})
+
+
+@pytest.mark.parametrize("leaves", ["rematch", "reset"])
+async def test_a_game_that_was_left_before_its_end_is_shown_to_nobody_else(leaves: str, tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        c = await hands(house)
+        left = deepcopy(house.rooms["den"].room.world.hands)
+        await c["hostess"](leaves)
+        await c["hostess"]("rematch")
+        for name in ("fan", "hostess", "ann"):
+            for seat in ("all", "p2"):
+                with pytest.raises(PermissionDenied):
+                    await film(c[name], seat=seat)
+        dealt = deepcopy(house.rooms["den"].room.world.hands)
+        await play_out(house, c)
+        for _ in range(2):  # as soon as it is over, and after the next one has begun
+            seen = [view["observation"]["status"]["hands"] for view in shown(await film(c["fan"], seat="all"))]
+            assert seen[0] == dealt
+            assert left not in seen
+            await c["hostess"]("rematch")
 
 
 async def test_a_game_that_is_played_again_from_its_seed_is_not_over(tmp_path: Path) -> None:
@@ -270,7 +298,7 @@ async def test_messages_to_others_are_in_no_film_also_when_the_game_is_over(tmp_
         c = await hands(house)
         await c["ann"]("send_message", {"to": "bob", "content": "the password is plum"})
         await c["hostess"]("say", {"text": "good morning"})
-        await c["hostess"]("rematch")
+        await play_out(house, c)
         for seat, who in (("all", "fan"), ("p1", "fan"), ("", "fan"), ("", "hostess")):
             page = await c[who]("film", {"seat": seat})
             assert "plum" not in encode(page).decode()

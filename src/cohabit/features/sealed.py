@@ -44,6 +44,7 @@ class Seal(Struct, omit_defaults=True):
     known: list[str] = []  # games of a player of whom somebody else got a token later
     moved: dict[str, int] | None = None  # the last entry with which each game was played on, if the world deals once
     to_move: list[SeatId] = []  # after the last entry; with `moved`
+    over: list[str] | None = None  # earlier games that were played to their end
 
 
 SEAL = Slice("sealed", Seal)
@@ -86,7 +87,9 @@ class SealedFeature(Feature):
                     "see everything: add it to agents with the role observer, or set sealed to false"
                 )
         named = [agent.id for agent in scenario.agents if ROLES[role_or_default(agent.role, agent.kind)] >= ALL]
-        return Seal(not scenario.sealed, named, moved={} if world.spec.deals_once and scenario.sealed else None)
+        return Seal(
+            not scenario.sealed, named, moved={} if world.spec.deals_once and scenario.sealed else None, over=[]
+        )
 
     # -- changes ----------------------------------------------------------------------------------
     def follow(self, ctx: Context) -> None:
@@ -117,11 +120,14 @@ class SealedFeature(Feature):
 
     def game_ends(self, ctx: Context, is_loaded: bool) -> None:
         """Players who lose their seats to another game have not given them up. A loaded game is for its own players."""
-        kept = SEAL.read(ctx.state)
+        kept, state = SEAL.read(ctx.state), ctx.state
+        if kept.over is not None and not is_loaded:  # also of one that was over before, and was then played again
+            is_over = [state.game] if state.over_since is not None else []
+            kept.over = [*(game for game in kept.over if game != state.game), *is_over][-MAX_GAMES:]
         for keepers in kept.games.values():
             for keeper in keepers.values():
                 keeper.sits = False
-        for member in ctx.state.members.values() if is_loaded else ():
+        for member in state.members.values() if is_loaded else ():
             if member.seat is not None and self.closes_seat(ctx.room, member, member.seat):
                 ctx.tell(f"{member.handle} leaves seat {member.seat}: another player had it in this game", "roster")
                 member.seat = None
@@ -162,6 +168,9 @@ class SealedFeature(Feature):
         if keeper is None or keeper.identity == member.identity:
             return ""
         return f"this room is sealed, and another player has seat {seat} in this game; you can take it in the next game"
+
+    def games_over(self, room: BaseRoom) -> Collection[str] | None:
+        return SEAL.read(room.state).over
 
     def closes_save(self, room: BaseRoom, game: str, seq: int) -> str:
         kept = SEAL.read(room.state)

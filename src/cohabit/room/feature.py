@@ -191,6 +191,10 @@ class Feature:
         may."""
         return ""
 
+    def games_over(self, room: "BaseRoom") -> Collection[str] | None:
+        """The earlier games that were played to their end: what they hid may be shown. None: all of them."""
+        return None
+
     def full_view_until(self, room: "BaseRoom", member: Member) -> int | None:
         """The last entry at which a member may see everything that the world hid then, without ``read_all``; -1: there
         is none yet; None: it may not. It never goes back."""
@@ -278,6 +282,7 @@ class Hooks(Struct, frozen=True, eq=False):
     keeps_private: tuple[Callable[["BaseRoom", Member | None, Private], str], ...]
     closes_seat: tuple[Callable[["BaseRoom", Member, SeatId], str], ...]
     closes_save: tuple[Callable[["BaseRoom", str, int], str], ...]
+    games_over: tuple[Callable[["BaseRoom"], Collection[str] | None], ...]
     full_view_until: tuple[Callable[["BaseRoom", Member], int | None], ...]
     steps_until: tuple[Callable[["BaseRoom", int], int | None], ...]
     notice: tuple[Callable[["BaseRoom"], str], ...]

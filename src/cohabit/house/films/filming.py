@@ -35,12 +35,13 @@ class Watch(Struct, frozen=True, omit_defaults=True):
     otherwise: Eye | None = None  # while that seat is not there, or another member plays it; None: nothing is seen
     ended: bool = False  # only games that have ended are shown
     game: str = ""  # then: the game that is being played now; empty: none, it is over
+    over: tuple[str, ...] | None = None  # the games that have ended; None: all but that one
     delayed: bool = False  # only entries until ``full_view_until`` are shown
 
     def eye_at(self, room: Room) -> Eye | None:
         """The eye at this moment of a record; None: nothing is shown."""
         state = room.state
-        if self.ended and self.game == state.game:
+        if self.ended and (state.game == self.game or (self.over is not None and state.game not in self.over)):
             return None
         if self.holder is not None:
             player = state.members.get(self.holder)

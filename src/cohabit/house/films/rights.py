@@ -1,9 +1,9 @@
 """Decides who may see what of a room's past.
 
 A member sees what its own eye, as it is now, could have seen then: of a seat, only while the same member played it. It
-sees another seat, or everything, with `read_all`; or once the game is over, unless something hidden outlives the game;
-or some steps later, if a feature says so (``full_view_until``). In doubt it sees nothing. Messages are never part of
-that: each member gets those that `events` gives it.
+sees another seat, or everything, with `read_all`; or once the game is over, unless something hidden outlives the game
+or the game was left before its end; or some steps later, if a feature says so (``full_view_until``). In doubt it sees
+nothing. Messages are never part of that: each member gets those that `events` gives it.
 """
 
 from cohabit.errors import PermissionDenied
@@ -35,8 +35,10 @@ def watch_for(room: Room, member: Member, seat: str, *, has_saves: bool) -> Watc
     why = hidden_for_ever(room, has_saves=has_saves)
     if why:
         raise PermissionDenied(f"you see your own view only: {why}", needs=[C.READ_ALL])
-    over = room.state.over_since is not None
-    return Watch(wanted, member.id, ended=True, game="" if over else room.state.game)
+    now, is_over = room.state.game, room.state.over_since is not None
+    earlier = next((known for ask in room.hooks.games_over if (known := ask(room)) is not None), None)
+    over = None if earlier is None else (*earlier, *([now] if is_over else []))
+    return Watch(wanted, member.id, ended=True, game="" if is_over else now, over=over)
 
 
 def own_watch(member: Member, own: Eye) -> Watch:
