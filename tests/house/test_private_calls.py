@@ -77,7 +77,7 @@ def _named(texts: list[str]) -> list[str]:
     ids=lambda one: one[1] if isinstance(one, tuple) else "",
 )
 async def test_those_who_are_not_told_of_a_call_get_the_same_bytes_without_it(call: Call, readers: list[str]) -> None:
-    caller = call[0], "whoami", {}
+    caller: Call = (call[0], "whoami", {})
     quiet = await heard(readers, caller)
-    assert all(len(texts) > 3 * len(READS) for texts in quiet.values())
+    assert all(len(texts) >= 3 * len(READS) for texts in quiet.values())
     assert await heard(readers, caller, call) == quiet

@@ -218,8 +218,8 @@ def _follow_seats(ctx: Context, kept: Seal, looked: Collection[str] = ()) -> Non
     if is_freed:  # a built-in player that gave way, or another claim, gets the seat
         seats.adopt_seats(ctx.room, state.seats)
     for member in state.members.values():
-        has_seen = member.seat is not None and (member.here or member.id in looked)
-        if has_seen and member.identity and member.seat not in keepers:
+        has_looked = member.here or member.id in looked
+        if has_looked and member.identity and member.seat is not None and member.seat not in keepers:
             keepers[member.seat] = Keeper(member.identity)
     if keepers:
         kept.games[game] = keepers
