@@ -29,6 +29,7 @@ MANY_CHOICES = 1_000
 _encode = msgspec.json.Encoder().encode
 _CONTAINERS = (dict, list, tuple)
 _TOO_MANY = f"more than {MAX_VALUES:,} values"
+_TOO_LONG = f"more than {MAX_ARGUMENT_TEXT:,} characters of text"
 
 
 def too_large(args: Any) -> str:
@@ -37,10 +38,13 @@ def too_large(args: Any) -> str:
         return ""  # refused by the command itself
     if len(args) > MAX_VALUES:
         return _TOO_MANY
+    length = 0
     for value in args.values():
-        if isinstance(value, _CONTAINERS):
+        if isinstance(value, str):
+            length += len(value)
+        elif isinstance(value, _CONTAINERS):
             return _look_into([args])
-    return _too_long(sum([len(value) for value in args.values() if isinstance(value, str)]))  # the usual case
+    return _TOO_LONG if length > MAX_ARGUMENT_TEXT else ""  # the usual case
 
 
 def _look_into(level: list[Any]) -> str:
@@ -56,13 +60,11 @@ def _look_into(level: list[Any]) -> str:
             length += sum([len(value) for value in values if isinstance(value, str)])
             following += [value for value in values if isinstance(value, _CONTAINERS)]
         if not following:
-            return _too_long(length)
+            return _TOO_LONG if length > MAX_ARGUMENT_TEXT else ""
         level = following
     return f"lists and objects are nested more than {MAX_DEPTH} deep"
 
 
-def _too_long(length: int) -> str:
-    return f"more than {MAX_ARGUMENT_TEXT:,} characters of text" if length > MAX_ARGUMENT_TEXT else ""
 
 
 def is_too_deep(data: Any) -> bool:
