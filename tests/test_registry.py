@@ -15,7 +15,7 @@ import pytest
 
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.registry import BUILT_IN, find_world, known_worlds, lasting_source, make_world
-from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.base import WorldInterrupted
 from cohabit.world import World
 
 HEAD = "from cohabit.world import Observation, World, WorldSpec\n"

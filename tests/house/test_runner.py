@@ -29,7 +29,7 @@ from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.threads import interrupt
 from cohabit.model.record import decode_entry
-from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.base import WorldInterrupted
 from cohabit.testing.clock import FakeClock
 
 from .making import GOD, HOST, Client, HeldStore, a_moment, make_room, open_house, player

@@ -16,10 +16,10 @@ from cohabit.model.message import MAX_MESSAGE
 from cohabit.model.observation import Observation
 from cohabit.model.seat import ALL, Eye
 from cohabit.registry import make_world
+from cohabit.room.base import WorldInterrupted
 from cohabit.room.commands import Command, Options, command, declared_in
 from cohabit.room.opening import opening_state
 from cohabit.room.play import acting
-from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
 from cohabit.room.seeing.visibility import feed
 from cohabit.scenario import AgentSpec, Scenario

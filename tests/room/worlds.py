@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.base import WorldInterrupted
 from cohabit.world import (
     Eye,
     GameRejected,

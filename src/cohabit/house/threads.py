@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from cohabit.errors import Busy, WorldTimeout
 from cohabit.house.deadlines import Measurement, measure_thread, step_time
-from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.base import WorldInterrupted
 
 T = TypeVar("T")
 MAX_STUCK_THREADS = 32

@@ -1,16 +1,17 @@
 """The room as commands and features see it: its members, whose turn it is, and what each member sees. And the context
 of an entry, which they are given.
 
-``Room`` adds the calls.
+``RecordedRoom`` adds the record, ``Room`` the calls.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from cohabit.errors import CohabitError, PermissionDenied
+from cohabit.errors import AskerError, CohabitError, GameCrash, PermissionDenied
 from cohabit.model.action import Action
 from cohabit.model.limits import check_view
 from cohabit.model.observation import LastAction, Observation
@@ -24,16 +25,14 @@ from cohabit.room.commands import Command, CommandTable
 from cohabit.room.decision import Decision, refusal
 from cohabit.room.feature import FeatureSet, Private, answer, dues_of
 from cohabit.room.play import turn_order
-from cohabit.room.recorded import RecordedRoom, WorldInterrupted
+from cohabit.room.record import Record
 from cohabit.room.seeing import visibility
 from cohabit.room.seeing.shown import ShownViews
 from cohabit.room.seeing.view import YOUR_TURN, TurnStatus, View, as_sent, make_view, turn_status
 from cohabit.room.state import Member, RoomState
-from cohabit.room.timers import Due
+from cohabit.room.timers import Due, Timers
 from cohabit.world import World, overridden, overrides
 
-DIGEST_EVERY = 256
-"""After this many entries the room records a digest of its state, so a replay can be verified."""
 VIEWS_CACHED = 64
 """The number of views that are kept until the next entry. With more viewpoints, keeping them costs more than it
 saves."""
@@ -43,21 +42,28 @@ CALLS_PER_SECOND = 1_000
 """The calls that one member may make to one room per second; more are refused with BUSY."""
 
 
-class BaseRoom(RecordedRoom):
-    """A room without its calls."""
+class WorldInterrupted(BaseException):
+    """Raised inside world code that took too long. Not an Exception, so worlds do not swallow it."""
+
+
+class BaseRoom:
+    """A room without its record and its calls."""
 
     # In Python the attributes of an object with more than 30 are slow, and so is making such an object.
     __slots__ = (
-        "__weakref__", "_by_identity", "_eyes", "_followed", "_has_goals", "_has_legal", "_has_returns", "_has_scope",
-        "_is_over", "_legal_names", "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known",
+        "__weakref__", "_by_identity", "_eyes", "_has_goals", "_has_legal", "_has_returns", "_has_scope", "_is_over",
+        "_legal_names", "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known",
         "_shows_returns", "_takes_turns", "_to_move", "_turn", "_turns", "_turns_of", "_views", "about", "ahead_ms",
-        "audit", "budget", "callable_here", "check_brain", "counts_calls", "digest_every", "elsewhere", "features",
-        "has_arrivals", "has_moving_seats", "hooks", "house_offers", "members_limit", "pace", "roster_version", "seats",
-        "shown", "storage_limit", "tools",
+        "audit", "budget", "callable_here", "check_brain", "commands", "counts_calls", "elsewhere", "features",
+        "has_arrivals", "has_moving_seats", "hooks", "house_offers", "members_limit", "pace", "record",
+        "roster_version", "seats", "shown", "state", "storage_limit", "timers", "tools", "world",
     )  # fmt: skip
 
     def __init__(self, state: RoomState, world: World, features: FeatureSet, commands: CommandTable) -> None:
-        super().__init__(state, world)
+        self.state = state
+        self.world = world
+        self.record = Record()
+        self.timers = Timers()
         self.pace = world.pace
         self.features = features
         features.restore(state)
@@ -72,13 +78,11 @@ class BaseRoom(RecordedRoom):
         self.elsewhere: Callable[[Member], str] = lambda member: ""  # the room in which it plays instead, by the house
         self.members_limit: int | None = None  # set by the house, as the check of brains is
         self.storage_limit: Callable[[Member, str, int], Decision] | None = None  # while one is exceeded, by the house
-        self.digest_every = DIGEST_EVERY
         self.commands = commands
         self.callable_here = commands  # the house adds its own commands
         self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # whether it lists one
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # incremented when permissions or visibility may have changed
-        self._followed = -1  # up to which version the features have followed
         self._to_move: Sequence[SeatId] | None = None
         self._is_over: bool | None = None
         self._turn: TurnStatus | None = None
@@ -227,14 +231,6 @@ class BaseRoom(RecordedRoom):
         where a feature has just become active and is needed in the same entry."""
         self.hooks = self.features.hooks(self)
 
-    def roll_back(self, lines: int = 0) -> None:
-        super().roll_back(lines)
-        self.features_changed()
-
-    def _digested(self) -> RoomState:
-        state = self.features.digested(self.state)  # older records do not have the time of `archive` in their digests
-        return msgspec.structs.replace(state, archived_at=0) if state.archived else state
-
     def _dues(self) -> Iterable[Due]:
         """The system entries that features have due at a time."""
         nothing: list[Due] = []
@@ -260,6 +256,12 @@ class BaseRoom(RecordedRoom):
             known = self._by_identity = {m.identity: m.id for m in list(self.state.members.values()) if m.identity}
         found = known.get(identity)
         return self.state.members.get(found) if found is not None else None
+
+    def seat_players(self) -> dict[SeatId, str]:
+        """The id of the member on each seat. Cached until the roster changes."""
+        if self._players is None:
+            self._players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
+        return self._players
 
     def seat_of(self, member: Member) -> Seat | None:
         return self.seats.get(member.seat) if member.seat is not None else None
@@ -399,6 +401,68 @@ class BaseRoom(RecordedRoom):
         if eye.sees != "public" and (last := self.last_action(seat.id)) is not None:
             seen = msgspec.structs.replace(seen, last_action=last)
         return seen
+
+    # -- failures ---------------------------------------------------------------------------------
+    def crash_on_bug(self, run: Callable[..., Any], *args: Any) -> Any:
+        """Run code that calls the world. Unexpected exceptions become GAME_CRASH.
+
+        For system entries; calls and views handle exceptions themselves.
+        """
+        try:
+            return run(*args)
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
+
+    def crash_on_error(self, run: Callable[..., Any], *args: Any) -> Any:
+        """Call code that must not refuse because state has already changed. Any exception becomes GAME_CRASH."""
+        try:
+            return run(*args)
+        except (GameCrash, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
+
+    def run_hook(self, hook: Callable[..., Any], *args: Any) -> Any:
+        """Call a hook of a feature that must not refuse. Any exception becomes GAME_CRASH."""
+        try:
+            return hook(*args)
+        except (GameCrash, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            feature = getattr(hook, "__self__", None)
+            raise self._crashed(bug, who=f"the feature {getattr(feature, 'name', '')!r}") from bug
+
+    def _crashed(self, bug: BaseException, lines: int = 0, who: str = "") -> GameCrash:
+        """Roll back to the last entry, minus the last ``lines`` entries. ``who`` failed; by default the world."""
+        self.roll_back(lines)
+        # Only the type is shown: the text of a world's exception may contain hidden information.
+        what = type(bug).__name__
+        return GameCrash(
+            f"{who or f'the world {self.state.world!r}'} failed ({what}); the room was rolled back",
+            exception={"type": what},
+        )
+
+    def digest(self) -> str:
+        """A hash of the whole state: equal digests mean equal rooms.
+
+        What is long and in the record anyway, as messages are, can be in it as a short value.
+        """
+        state = self.features.digested(self.state)
+        if state.archived:
+            state = msgspec.structs.replace(state, archived_at=0)  # older records do not have it in their digests
+        whole = sha256(msgspec.json.encode(state))
+        whole.update(self.crash_on_bug(self.world.snapshot))
+        return whole.hexdigest()
+
+    def roll_back(self, lines: int = 0) -> None:
+        """Roll back to the last recorded entry, minus the last ``lines`` entries."""
+        raise NotImplementedError
+
+    def check_unchanged(self, what: str, refused: AskerError) -> None:
+        """Verify that a refusal left the world unchanged."""
+        raise NotImplementedError
 
 
 class Context(Struct, eq=False):

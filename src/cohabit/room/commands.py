@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -19,13 +19,11 @@ from cohabit.model.action import ActionDef, ActionResult, ActionSpace, ParamDef
 from cohabit.model.cached import cached
 from cohabit.model.egress import SentKind
 from cohabit.model.grant import Capability, capabilities
+from cohabit.model.seat import Eye
 from cohabit.model.suggest import nearest
 from cohabit.model.tool_names import ToolNames
 from cohabit.room.state import Member
 from cohabit.world import ActionSpec, Pace, World, marked_methods, overrides
-
-if TYPE_CHECKING:
-    from cohabit.room.base import BaseRoom
 
 Category = Literal["meta", "discovery", "action", "read", "control", "bus", "host"]
 Where = Literal["world", "room", "house"]
@@ -35,9 +33,10 @@ Handle = Annotated[str, Meta(description="the member's handle")]
 MAX_BACKEND = 80
 Backend = Annotated[str, Meta(max_length=MAX_BACKEND)]
 """The name of a model or service."""
-Ready = Callable[["BaseRoom", Member], bool]
-WaitBegins = Callable[["BaseRoom", Member, Mapping[str, Any]], Ready]
-NewsAfter = Callable[["BaseRoom", Member, Mapping[str, Any]], int | None]
+Ready = Callable[[Any, Member], bool]
+"""Takes the room (``BaseRoom``), which has commands and therefore cannot be named here."""
+WaitBegins = Callable[[Any, Member, Mapping[str, Any]], Ready]
+NewsAfter = Callable[[Any, Member, Mapping[str, Any]], int | None]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -245,8 +244,8 @@ def declared_in(module: Any) -> list[Command]:
     return [c for value, c in made if isinstance(c, Command) and value.__module__ == module.__name__]
 
 
-def _sees_everything(room: "BaseRoom", member: Member) -> bool:
-    eye = room.eye(member)
+def _sees_everything(room: Any, member: Member) -> bool:
+    eye: Eye | None = room.eye(member)
     return eye is not None and eye.sees == "all"
 
 

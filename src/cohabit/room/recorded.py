@@ -1,75 +1,52 @@
-"""Creating, restoring, replaying and rolling back a room from its record.
+"""Applying entries to a room, and everything that follows from its record: creating, restoring, replaying and rolling
+back. A call and its replay apply an entry with the same code, ``_perform``.
 
-``Room`` adds calls. Both apply an entry with ``_perform``, so a call and its replay run the same code.
+``Room`` adds the calls.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
+from math import isfinite
 from typing import Any, Self
 
 import msgspec
+from msgspec.structs import replace
 
-from cohabit.errors import AskerError, CohabitError, GameCrash, Quarantined, RecordCorrupt
-from cohabit.model.record import Told
-from cohabit.model.seat import Seat
-from cohabit.room.commands import Command, CommandTable
+from cohabit.errors import AskerError, CohabitError, Quarantined, RecordCorrupt
+from cohabit.model.record import Entry, Told, why_unreadable
+from cohabit.model.seat import SeatId
+from cohabit.room.base import BaseRoom, Context, WorldInterrupted
+from cohabit.room.command_modules import command_table, features_of_record
+from cohabit.room.commands import Command
+from cohabit.room.feature import FeatureSet
+from cohabit.room.play import rewards, seats, turns
 from cohabit.room.record import Line, Record, Snapshot
 from cohabit.room.replies import keep_reply
-from cohabit.room.state import FORMAT, RoomState
-from cohabit.room.timers import Timers
-from cohabit.world import World, overrides
+from cohabit.room.state import FORMAT, HIDDEN_BRAIN, Member, RoomState
+from cohabit.world import Outcome, World, overrides
 
 MakeWorld = Callable[[str, Mapping[str, Any]], World]
+DIGEST_EVERY = 256
+"""After this many entries the room records a digest of its state, so a replay can be verified."""
 
 
-class WorldInterrupted(BaseException):
-    """Raised inside world code that took too long. Not an Exception, so worlds do not swallow it."""
+class RecordedRoom(BaseRoom):
+    """A room that follows from its record."""
 
+    __slots__ = ("_checkpoint", "_followed", "_refusals", "checks_refusals", "digest_every", "replay_is_quick")
 
-class RecordedRoom:
-    """The part of a room that follows from its record."""
-
-    __slots__ = (
-        "_checkpoint", "_refusals", "checks_refusals", "commands", "record", "replay_is_quick", "state", "timers",
-        "world",
-    )  # fmt: skip
-    commands: CommandTable
-
-    def __init__(self, state: RoomState, world: World) -> None:
-        self.state = state
-        self.world = world
+    def __init__(self, state: RoomState, world: World, features: FeatureSet | None = None) -> None:
+        features = features or features_of_record(state)
+        super().__init__(state, world, features, command_table(world, features))
         if not overrides(world, "snapshot"):
             # The default snapshot reads ``__dict__``. In Python 3.11 that makes attributes slow if the dict shares its
             # keys with those of other worlds, so the world gets one of its own.
             object.__setattr__(world, "__dict__", {**vars(world)})
-        self.record = Record()
-        self.timers = Timers()
+        self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
         self.replay_is_quick = True  # since the last snapshot; set by the house
         self._refusals: dict[tuple[str, str], int] = {}  # how many of each kind
         self._checkpoint: Snapshot | Line | None = None  # where a rollback begins; of a new room: its first entry
-
-    def set_seats(self, seats: Sequence[Seat]) -> None:
-        """Replace the list of seats."""
-        raise NotImplementedError
-
-    def _write(self, at: int, command: Command, by: None, args: Any, checked: Mapping[str, Any]) -> Any:
-        """Apply an entry with the ``checked`` arguments, and record it with ``args``."""
-        raise NotImplementedError
-
-    def _perform(
-        self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
-    ) -> tuple[Any, Sequence[Told]]:
-        """Apply an entry."""
-        raise NotImplementedError
-
-    def _digested(self) -> RoomState:
-        """The state, as it is in a digest."""
-        raise NotImplementedError
-
-    def _again(self, state: RoomState) -> Self:
-        """A second room with this state, around the same world and with the same features."""
-        raise NotImplementedError
+        self._followed = -1  # up to which version of the roster the features have followed
 
     # -- creating and restoring -------------------------------------------------------------------
     @classmethod
@@ -87,6 +64,18 @@ class RecordedRoom:
         room, args = cls(state, world), {"state": opening}
         room._write(at, room.commands.system["open"], None, args, args)
         room._checkpoint = room.record.tail[0]
+        return room
+
+    @classmethod
+    def open_alike(
+        cls, opening: Mapping[str, Any], opened: Mapping[str, Any], world: World, at: int, features: FeatureSet
+    ) -> Self:
+        """The room that ``open`` makes, where the state after opening is known. Only what depends on the seed is left:
+        the world is set up, and says whose turn it is."""
+        room = cls(msgspec.convert(opened, RoomState), world, features)
+        room.crash_on_error(world.reset, int(room.state.seed, 16), room.state.seats)
+        room._follow_up(at, [])
+        room._checkpoint = room.record.append(Entry(0, at, "open", args={"state": opening}))
         return room
 
     @classmethod
@@ -165,6 +154,142 @@ class RecordedRoom:
             self.record.tail.append(line)
             self.record.seq, self.record.digest, self.record.at = line.seq, line.digest, entry.at
 
+    # -- applying an entry -------------------------------------------------------------------------
+    def _write(
+        self, at: int, command: Command, by: str | None, args: Any, checked: Mapping[str, Any],
+        why: str | None = None, key: str | None = None, via: str | None = None,
+    ) -> Any:  # fmt: skip
+        """Apply an entry with the ``checked`` arguments, and record it with ``args``."""
+        result, told = self._perform(by, at, command, checked)
+        if told and (wrong := why_unreadable(told)):
+            raise TypeError(wrong)
+        record = self.record
+        if via is not None and self.state.hide_brains:
+            via, why = HIDDEN_BRAIN, None  # its reasons show which one it is
+        players = self._players_of(told)
+        entry = Entry(record.seq + 1, at, command.name, by, args or None, tuple(told), why, key, via, players)
+        if key is not None:
+            keep_reply(self.state, entry, result)
+        # Everything that can fail comes first: a world that cannot be serialized counts as crashed.
+        proof = None if (entry.seq + 1) % self.digest_every else self.digest()
+        record.append(entry)
+        if proof is not None:
+            record.append(Entry(entry.seq + 1, at, "digest", args={"sha256": proof}))
+        return result
+
+    def _players_of(self, told: Sequence[Told]) -> dict[SeatId, str] | None:
+        """The members on the seats that are notified."""
+        found: dict[SeatId, str] | None = None
+        for notice in told:
+            if notice.seats:
+                players = self.seat_players()
+                for seat in notice.seats:
+                    if seat in players:
+                        if found is None:
+                            found = {}
+                        found[seat] = players[seat]
+        return found
+
+    def _perform(
+        self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
+    ) -> tuple[Any, Sequence[Told]]:
+        """Apply an entry. Shared by call and replay."""
+        state = self.state
+        if command.where == "world":
+            assert by is not None
+            told: list[Told] = []
+            member = state.members[by]
+            result: Any = self._act(member, command, args, told)
+            chose = self.hooks.chose if result.pending else ()
+            for has_chosen in chose:
+                self.run_hook(has_chosen, self, member, command.name)
+            for acted in self.hooks.acted:
+                self.run_hook(acted, self, member)
+            if self.hooks.sent:
+                Context(self, state, member, at).spoke(command, args)
+            if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
+                member.has_moved()
+            if self.pace == "turns" and member.seat in state.waiting_for:
+                state.turn_started = at  # also if the same seat moves again
+            ended = self._follow_up(at, told)
+            if result.pending:
+                result = turns.came_of(self, member, result, ended) if chose else replace(result, pending=False)
+            if self._has_returns:
+                result = rewards.rewarded(self, by, result, told)
+            return result, told
+        context = Context(self, state, state.members[by] if by is not None else None, at)
+        result = command.run(context, **args)
+        if command.category != "bus":
+            if self.hooks.sent:
+                context.spoke(command, args)
+            self.roster_changed()
+            self.features_changed()
+            self.timers.changed()
+            self._follow_up(at, context.told)
+            if self._has_returns:
+                rewards.report_returns(self, context.told)
+        return result, context.told
+
+    def _follow_up(self, at: int, told: list[Told]) -> bool:
+        """Run after each entry: resolve a complete round, bind claims, restart the turn timer."""
+        state = self.state
+        self._turn = None
+        if self._views:
+            self._views = {}
+        to_move = self._to_move = self.world.to_move()
+        ended = not to_move and self.pace == "rounds" and bool(state.waiting_for)
+        if ended:
+            turns.resolve(self, told)
+            to_move = self.to_move()
+            state.turn_started = at  # also if the same seats are to move again
+        if self.has_moving_seats:
+            seats.follow_seats(self)
+            to_move = self.to_move()
+        over = self._is_over = self.world.is_over() if self._overrides_is_over else not to_move
+        if over != (state.over_since is not None):
+            state.over_since = at if over else None
+        if self._takes_turns:
+            waiting = [*to_move]
+            if waiting != state.waiting_for:
+                # In rounds, only a new round restarts the timer. Players who come later have what is left of it.
+                if self.pace == "turns" or not state.waiting_for:
+                    state.turn_started = at
+                state.waiting_for = waiting
+        hooks = self.hooks
+        if self._followed != self.roster_version:
+            self._followed = self.roster_version
+            self._follow(hooks.follow_roster, at, told)
+        if hooks.follow:
+            self._follow(hooks.follow, at, told)
+        return ended
+
+    def _follow(self, hooks: Iterable[Callable[[Context], None]], at: int, told: list[Told]) -> None:
+        context = Context(self, self.state, None, at, told)
+        for follow in hooks:
+            self.run_hook(follow, context)
+
+    def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
+        try:
+            run = getattr(self.world, command.method) if command.method else command.run  # inlined `run_in`
+            outcome = run(self.seats.get(member.seat) if member.seat is not None else None, **args)
+        except AskerError as refused:
+            self.check_unchanged(command.name, refused)
+            raise
+        if not isinstance(outcome, Outcome):
+            outcome = Outcome("" if outcome is None else str(outcome))
+        if not isfinite(outcome.reward):
+            raise ValueError(f"a reward must be a finite number, not {outcome.reward!r}")
+        if type(outcome.reward) not in (float, int):  # a number of NumPy, which no answer can hold
+            outcome = replace(outcome, reward=float(outcome.reward))
+        if outcome.told:
+            told.extend(outcome.told)
+        if outcome.public:
+            told.append(Told(outcome.public))
+        if not told:
+            seats = (member.seat,) if member.seat is not None else ()
+            told.append(Told(outcome.message or f"{command.name} done", "info", seats, (member.id,)))
+        return outcome
+
     # -- rolling back -----------------------------------------------------------------------------
     def snapshot(self) -> Snapshot:
         return Snapshot.of(self.record, self.state, self.crash_on_bug(self.world.snapshot))
@@ -175,15 +300,6 @@ class RecordedRoom:
         newer = self.record.seq - snapshot.seq  # the tail ends with the last entry and has no gaps
         self.record.tail = self.record.tail[-newer:] if newer else []
 
-    def digest(self) -> str:
-        """A hash of the whole state: equal digests mean equal rooms.
-
-        What is long and in the record anyway, as messages are, can be in it as a short value.
-        """
-        whole = sha256(msgspec.json.encode(self._digested()))
-        whole.update(self.crash_on_bug(self.world.snapshot))
-        return whole.hexdigest()
-
     def roll_back(self, lines: int = 0) -> None:
         """Roll back to the last recorded entry, minus the last ``lines`` entries.
 
@@ -191,21 +307,24 @@ class RecordedRoom:
         loop may read the state of a room whose world runs on a thread, and must not see an old one.
         """
         back = self._checkpoint
-        assert back is not None
+        if back is None:  # the room is being opened or replayed
+            return
         tail = self.record.tail[: len(self.record.tail) - lines]
         pending = self.record.pending[: max(0, len(self.record.pending) - lines)]
         if isinstance(back, Line):
-            again = self._again(msgspec.convert(back.entry.args["state"], RoomState))
+            state, record = msgspec.convert(back.entry.args["state"], RoomState), Record()
         else:
             self.world.restore(back.world)
-            again = self._again(back.state)
-            again.record = Record(back.seq, back.digest, back.at)
+            state, record = back.state, Record(back.seq, back.digest, back.at)
+        again = type(self)(state, self.world, self.features)
+        again.record = record
         again._replay_lines(tail)
         self.state, self.record = again.state, again.record
         self.record.pending = pending
         self.record.pending_bytes = sum(len(line.body) for line in pending)
         self.set_seats(self.state.seats)
         self.timers.changed()
+        self.features_changed()
 
     def check_unchanged(self, what: str, refused: AskerError) -> None:
         """Verify that a refusal left the world unchanged. The check costs a rollback, so it runs on the 1st, 2nd, 4th,
@@ -224,48 +343,6 @@ class RecordedRoom:
                 "The room was rolled back. World authors: validate before changing state; "
                 "`cohabit check` locates the problem"
             )
-
-    def crash_on_bug(self, run: Callable[..., Any], *args: Any) -> Any:
-        """Run code that calls the world. Unexpected exceptions become GAME_CRASH.
-
-        For system entries; calls and views handle exceptions themselves.
-        """
-        try:
-            return run(*args)
-        except (CohabitError, WorldInterrupted):
-            raise
-        except BaseException as bug:
-            raise self._crashed(bug) from bug
-
-    def crash_on_error(self, run: Callable[..., Any], *args: Any) -> Any:
-        """Call code that must not refuse because state has already changed. Any exception becomes GAME_CRASH."""
-        try:
-            return run(*args)
-        except (GameCrash, WorldInterrupted):
-            raise
-        except BaseException as bug:
-            raise self._crashed(bug) from bug
-
-    def run_hook(self, hook: Callable[..., Any], *args: Any) -> Any:
-        """Call a hook of a feature that must not refuse. Any exception becomes GAME_CRASH."""
-        try:
-            return hook(*args)
-        except (GameCrash, WorldInterrupted):
-            raise
-        except BaseException as bug:
-            feature = getattr(hook, "__self__", None)
-            raise self._crashed(bug, who=f"the feature {getattr(feature, 'name', '')!r}") from bug
-
-    def _crashed(self, bug: BaseException, lines: int = 0, who: str = "") -> GameCrash:
-        """Roll back to the last entry, minus the last ``lines`` entries. ``who`` failed; by default the world."""
-        if self._checkpoint is not None:
-            self.roll_back(lines)
-        # Only the type is shown: the text of a world's exception may contain hidden information.
-        what = type(bug).__name__
-        return GameCrash(
-            f"{who or f'the world {self.state.world!r}'} failed ({what}); the room was rolled back",
-            exception={"type": what},
-        )
 
 
 def _check_format(state: RoomState) -> None:

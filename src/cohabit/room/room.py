@@ -4,16 +4,13 @@ Synchronous and deterministic: no I/O, no clock (``at`` comes with each call) an
 validates, runs and records an entry; ``replay`` runs the recorded entries and produces the same room.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import isfinite
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from cohabit.errors import (
-    AskerError,
     CohabitError,
     GameRejected,
     OutOfBounds,
@@ -27,21 +24,16 @@ from cohabit.model.action import ActionResult
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.limits import MAX_VIEW_TEXT, too_large
-from cohabit.model.record import Entry, Told, why_unreadable
-from cohabit.model.seat import SeatId
 from cohabit.model.words import Words
-from cohabit.room.base import BaseRoom, Context
-from cohabit.room.command_modules import command_table, features_of_record
+from cohabit.room.base import Context, WorldInterrupted
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_credential, by_grant, decide, known_now
 from cohabit.room.decision import refusal
-from cohabit.room.feature import FeatureSet
-from cohabit.room.play import rewards, seats, turns
-from cohabit.room.recorded import WorldInterrupted
-from cohabit.room.replies import keep_reply, kept_reply
+from cohabit.room.recorded import RecordedRoom
+from cohabit.room.replies import kept_reply
 from cohabit.room.seeing.shown import LONG_VIEW, MAX_AFTER_ACTION
-from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState
-from cohabit.world import Outcome, World
+from cohabit.room.state import KeptReply, Member
+from cohabit.world import Outcome
 
 WORLD_REFUSALS = (GameRejected, UnknownAsset, OutOfBounds, ScopeViolation)
 """Refusals whose reasons come from the world."""
@@ -61,29 +53,10 @@ class Admitted(Struct, frozen=True, gc=False):
     kept: KeptReply | None = None
 
 
-class Room(BaseRoom):
+class Room(RecordedRoom):
     """A room. Create one with ``create``, ``restore`` or ``replay``."""
 
     __slots__ = ()
-
-    def __init__(self, state: RoomState, world: World, features: FeatureSet | None = None) -> None:
-        features = features or features_of_record(state)
-        super().__init__(state, world, features, command_table(world, features))
-
-    @classmethod
-    def open_alike(
-        cls, opening: Mapping[str, Any], opened: Mapping[str, Any], world: World, at: int, features: FeatureSet
-    ) -> Self:
-        """The room that ``open`` makes, where the state after opening is known. Only what depends on the seed is left:
-        the world is set up, and says whose turn it is."""
-        room = cls(msgspec.convert(opened, RoomState), world, features)
-        room.crash_on_error(world.reset, int(room.state.seed, 16), room.state.seats)
-        room._follow_up(at, [])
-        room._checkpoint = room.record.append(Entry(0, at, "open", args={"state": opening}))
-        return room
-
-    def _again(self, state: RoomState) -> Self:
-        return type(self)(state, self.world, self.features)
 
     def commands_for(self, member: Member) -> list[Command]:
         """The commands that this member's grant allows, regardless of whose turn it is."""
@@ -212,147 +185,6 @@ class Room(BaseRoom):
         if command.where == "room":
             return command.run(Context(self, self.state, member, at), **args)
         return command.run_in(self.world)(self.eye_of(member, command), **args)
-
-    def _write(
-        self, at: int, command: Command, by: str | None, args: Any, checked: Mapping[str, Any],
-        why: str | None = None, key: str | None = None, via: str | None = None,
-    ) -> Any:  # fmt: skip
-        """Apply an entry with the ``checked`` arguments, and record it with ``args``."""
-        result, told = self._perform(by, at, command, checked)
-        if told and (wrong := why_unreadable(told)):
-            raise TypeError(wrong)
-        record = self.record
-        if via is not None and self.state.hide_brains:
-            via, why = HIDDEN_BRAIN, None  # its reasons show which one it is
-        players = self._players_of(told)
-        entry = Entry(record.seq + 1, at, command.name, by, args or None, tuple(told), why, key, via, players)
-        if key is not None:
-            keep_reply(self.state, entry, result)
-        # Everything that can fail comes first: a world that cannot be serialized counts as crashed.
-        proof = None if (entry.seq + 1) % self.digest_every else self.digest()
-        record.append(entry)
-        if proof is not None:
-            record.append(Entry(entry.seq + 1, at, "digest", args={"sha256": proof}))
-        return result
-
-    def _players_of(self, told: Sequence[Told]) -> dict[SeatId, str] | None:
-        """The members on the seats that are notified."""
-        found: dict[SeatId, str] | None = None
-        for notice in told:
-            if notice.seats:
-                players = self._seat_players()
-                for seat in notice.seats:
-                    if seat in players:
-                        if found is None:
-                            found = {}
-                        found[seat] = players[seat]
-        return found
-
-    def _seat_players(self) -> dict[SeatId, str]:
-        """The id of the member on each seat. Cached until the roster changes."""
-        if self._players is None:
-            self._players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
-        return self._players
-
-    def _perform(
-        self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
-    ) -> tuple[Any, Sequence[Told]]:
-        """Apply an entry. Shared by call and replay."""
-        state = self.state
-        if command.where == "world":
-            assert by is not None
-            told: list[Told] = []
-            member = state.members[by]
-            result: Any = self._act(member, command, args, told)
-            chose = self.hooks.chose if result.pending else ()
-            for has_chosen in chose:
-                self.run_hook(has_chosen, self, member, command.name)
-            for acted in self.hooks.acted:
-                self.run_hook(acted, self, member)
-            if self.hooks.sent:
-                Context(self, state, member, at).spoke(command, args)
-            if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
-                member.has_moved()
-            if self.pace == "turns" and member.seat in state.waiting_for:
-                state.turn_started = at  # also if the same seat moves again
-            ended = self._follow_up(at, told)
-            if result.pending:
-                result = turns.came_of(self, member, result, ended) if chose else replace(result, pending=False)
-            if self._has_returns:
-                result = rewards.rewarded(self, by, result, told)
-            return result, told
-        context = Context(self, state, state.members[by] if by is not None else None, at)
-        result = command.run(context, **args)
-        if command.category != "bus":
-            if self.hooks.sent:
-                context.spoke(command, args)
-            self.roster_changed()
-            self.features_changed()
-            self.timers.changed()
-            self._follow_up(at, context.told)
-            if self._has_returns:
-                rewards.report_returns(self, context.told)
-        return result, context.told
-
-    def _follow_up(self, at: int, told: list[Told]) -> bool:
-        """Run after each entry: resolve a complete round, bind claims, restart the turn timer."""
-        state = self.state
-        self._turn = None
-        if self._views:
-            self._views = {}
-        to_move = self._to_move = self.world.to_move()
-        ended = not to_move and self.pace == "rounds" and bool(state.waiting_for)
-        if ended:
-            turns.resolve(self, told)
-            to_move = self.to_move()
-            state.turn_started = at  # also if the same seats are to move again
-        if self.has_moving_seats:
-            seats.follow_seats(self)
-            to_move = self.to_move()
-        over = self._is_over = self.world.is_over() if self._overrides_is_over else not to_move
-        if over != (state.over_since is not None):
-            state.over_since = at if over else None
-        if self._takes_turns:
-            waiting = [*to_move]
-            if waiting != state.waiting_for:
-                # In rounds, only a new round restarts the timer. Players who come later have what is left of it.
-                if self.pace == "turns" or not state.waiting_for:
-                    state.turn_started = at
-                state.waiting_for = waiting
-        hooks = self.hooks
-        if self._followed != self.roster_version:
-            self._followed = self.roster_version
-            self._follow(hooks.follow_roster, at, told)
-        if hooks.follow:
-            self._follow(hooks.follow, at, told)
-        return ended
-
-    def _follow(self, hooks: Iterable[Callable[[Context], None]], at: int, told: list[Told]) -> None:
-        context = Context(self, self.state, None, at, told)
-        for follow in hooks:
-            self.run_hook(follow, context)
-
-    def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
-        try:
-            run = getattr(self.world, command.method) if command.method else command.run  # inlined `run_in`
-            outcome = run(self.seats.get(member.seat) if member.seat is not None else None, **args)
-        except AskerError as refused:
-            self.check_unchanged(command.name, refused)
-            raise
-        if not isinstance(outcome, Outcome):
-            outcome = Outcome("" if outcome is None else str(outcome))
-        if not isfinite(outcome.reward):
-            raise ValueError(f"a reward must be a finite number, not {outcome.reward!r}")
-        if type(outcome.reward) not in (float, int):  # a number of NumPy, which no answer can hold
-            outcome = msgspec.structs.replace(outcome, reward=float(outcome.reward))
-        if outcome.told:
-            told.extend(outcome.told)
-        if outcome.public:
-            told.append(Told(outcome.public))
-        if not told:
-            seats = (member.seat,) if member.seat is not None else ()
-            told.append(Told(outcome.message or f"{command.name} done", "info", seats, (member.id,)))
-        return outcome
 
     def reply(self, member: Member, command: Command, result: Any, look: bool, wrapped: bool) -> Any:
         """The reply to a call. For an action, adds the observation that the member may see."""

@@ -22,9 +22,9 @@ from cohabit.house.store.loading import describe_world
 from cohabit.house.threads import run_in_thread
 from cohabit.model.identity import Credential, Identity
 from cohabit.registry import absolute_brain, check_plays, lasting_source, make_world
+from cohabit.room.base import WorldInterrupted
 from cohabit.room.opening import opening_state
 from cohabit.room.record import Snapshot
-from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec, Scenario, check_scenario, parse_seed
 from cohabit.world import World

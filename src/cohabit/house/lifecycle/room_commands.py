@@ -31,8 +31,8 @@ from cohabit.registry import (
     known_worlds,
     listed_games,
 )  # fmt: skip
+from cohabit.room.base import WorldInterrupted
 from cohabit.room.commands import command, command_of
-from cohabit.room.recorded import WorldInterrupted
 from cohabit.scenario import (
     MAX_SPECTATOR_DELAY,
     AgentSpec,

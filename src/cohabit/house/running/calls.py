@@ -9,8 +9,8 @@ from cohabit.errors import CohabitError, GameCrash, internal_error
 from cohabit.house.store.contract import Write
 from cohabit.model.egress import SentKind
 from cohabit.model.identity import Credential
+from cohabit.room.base import WorldInterrupted
 from cohabit.room.commands import CommandTable
-from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
 
 log = logging.getLogger("cohabit")

@@ -31,8 +31,8 @@ from cohabit.house.streams.fanout import Fanout, Frames
 from cohabit.house.streams.media import MediaRelay
 from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Subscription
 from cohabit.model.refusals import Refusal
+from cohabit.room.base import WorldInterrupted
 from cohabit.room.record import Line, Snapshot
-from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 

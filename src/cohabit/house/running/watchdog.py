@@ -18,7 +18,7 @@ from cohabit.house.deadlines import StepTime, measure_thread
 from cohabit.house.settings import Settings, split_names
 from cohabit.house.threads import interrupt
 from cohabit.registry import is_ours, lasting_source
-from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.base import WorldInterrupted
 from cohabit.room.room import Room
 
 LOOP_LIMIT_S = 0.2

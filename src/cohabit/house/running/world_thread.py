@@ -9,7 +9,7 @@ from typing import TypeVar
 from cohabit.errors import Disabled, Quarantined, WorldTimeout
 from cohabit.house.deadlines import Measurement, StepTime, step_time
 from cohabit.house.threads import Worker
-from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.base import WorldInterrupted
 
 T = TypeVar("T")
 WHO_REOPENS = "A member with control_world or a host of the house can reopen it (`reopen_room`)"
