@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 from weakref import WeakKeyDictionary
 
 from msgspec import Meta, Struct, field
@@ -145,8 +145,8 @@ class ViewNotes(Struct):
 def view_notes(ctx: Context) -> ViewNotes:
     """The lines that features add to the text of your view, for a page that shows the rest of it by itself."""
     room, me = ctx.room, ctx.member
-    said = [(cast(Any, ask).__self__.name, room.run_hook(ask, room, me)) for ask in room.hooks.view_lines]
-    return ViewNotes({feature: text for feature, text in said if text})
+    said = {made.name: room.crash_on_error(made.view_lines, room, me) for made in room.hooks["view_lines"]}
+    return ViewNotes({feature: text for feature, text in said.items() if text})
 
 
 class FrontEndsFeature(Feature):

@@ -43,10 +43,10 @@ def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
 def speak(ctx: Context, to: str, receivers: list[str]) -> list[str]:
     """The members who receive what the caller sends. The result is a new list if a feature leaves some of them out."""
     hooks = ctx.room.hooks
-    for recipients_of in hooks.recipients:
-        found = recipients_of(ctx, to, receivers)
+    for feature in hooks["recipients"]:
+        found = feature.recipients(ctx, to, receivers)
         if found is not receivers:
             receivers = [member for member in receivers if member in found]
-    for sent in hooks.sent:
-        sent(ctx, to)
+    for feature in hooks["sent"]:
+        feature.sent(ctx, to)
     return receivers

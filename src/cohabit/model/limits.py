@@ -65,8 +65,6 @@ def _look_into(level: list[Any]) -> str:
     return f"lists and objects are nested more than {MAX_DEPTH} deep"
 
 
-
-
 def is_too_deep(data: Any) -> bool:
     """True if lists and objects in this data are nested more than ``MAX_DATA_DEPTH`` deep."""
     level = [data]

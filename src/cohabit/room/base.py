@@ -23,7 +23,7 @@ from cohabit.model.words import Words, says
 from cohabit.room.access.budget import Budget
 from cohabit.room.commands import Command, CommandTable
 from cohabit.room.decision import Decision, refusal
-from cohabit.room.feature import FeatureSet, Private, answer, dues_of
+from cohabit.room.feature import Feature, FeatureSet, Private, answer, dues_of
 from cohabit.room.play import turn_order
 from cohabit.room.record import Record
 from cohabit.room.seeing import visibility
@@ -174,7 +174,7 @@ class BaseRoom:
                 self._compare_roster()
             over = self.is_over()
             to_move = tuple(self.to_move())
-            key = over, to_move, self._present(to_move) if self.hooks.absent else to_move
+            key = over, to_move, self._present(to_move) if self.hooks["absent"] else to_move
             turn = self._turns.get(key)
             if turn is None:
                 if len(self._turns) >= TURNS_CACHED:
@@ -187,7 +187,7 @@ class BaseRoom:
 
     def _present(self, to_move: tuple[SeatId, ...]) -> tuple[SeatId, ...]:
         """The seats to move without those of absent players."""
-        absent = {seat for ask in self.hooks.absent for seat in self.run_hook(ask, self)}
+        absent = {seat for feature in self.hooks["absent"] for seat in self.crash_on_error(feature.absent, self)}
         present = tuple(seat for seat in to_move if seat not in absent)
         return present or (() if self.pace == "rounds" else to_move)  # a round ends without them, a turn is played
 
@@ -234,18 +234,18 @@ class BaseRoom:
     def _dues(self) -> Iterable[Due]:
         """The system entries that features have due at a time."""
         nothing: list[Due] = []
-        return [due for ask in self.hooks.due for due in answer(dues_of, nothing, ask, self)]
+        return [due for feature in self.hooks["due"] for due in answer(dues_of, nothing, feature, self)]
 
     # -- commands for now -------------------------------------------------------------------------
     def commands_now(self) -> list[Command]:
         """The commands that features add for now. Their names are none of the other commands'."""
         nothing: Sequence[Command] = ()
-        found = [made for ask in self.hooks.commands for made in answer(ask, nothing, self)]
+        found = [made for feature in self.hooks["commands"] for made in answer(feature.commands, nothing, self)]
         here = self.callable_here
         return [made for made in found if made.name not in here and here.with_tool_name(made.name) is None]
 
     def command_now(self, name: str) -> Command | None:
-        return next((made for made in self.commands_now() if made.name == name), None) if self.hooks.commands else None
+        return next((made for made in self.commands_now() if made.name == name), None)
 
     # -- members ----------------------------------------------------------------------------------
     def member_of(self, identity: str) -> Member | None:
@@ -269,19 +269,20 @@ class BaseRoom:
     def kept_private(self, member: Member | None, what: Private) -> str:
         """The reason why only the member itself may share what it sees, or have a new token of it
         (``Feature.keeps_private``)."""
-        return next(filter(None, (keeps(self, member, what) for keeps in self.hooks.keeps_private)), "")
+        reasons = (feature.keeps_private(self, member, what) for feature in self.hooks["keeps_private"])
+        return next(filter(None, reasons), "")
 
     def check_words(self, member: Member | None, words: Words) -> None:
         """Raise why a feature refuses these words of a member, or of somebody who wants to join."""
-        for refuses_words in self.hooks.refuses_words:
-            decision = refuses_words(self, member, words)
+        for feature in self.hooks["refuses_words"]:
+            decision = feature.refuses_words(self, member, words)
             if decision is not None and decision.code:
                 raise refusal(decision)
 
     @property
     def notice(self) -> str:
         """The text about the room for everybody who joins."""
-        return " ".join(filter(None, (notice(self) for notice in self.hooks.notice)))
+        return " ".join(filter(None, (feature.notice(self) for feature in self.hooks["notice"])))
 
     # -- seeing -----------------------------------------------------------------------------------
     def eye(self, member: Member) -> Eye | None:
@@ -382,7 +383,7 @@ class BaseRoom:
 
     def last_action(self, seat: SeatId) -> LastAction | None:
         """The outcome of the last action of a seat's player, in a world of rounds."""
-        found = (self.run_hook(last_action, self, seat) for last_action in self.hooks.last_action)
+        found = (self.crash_on_error(feature.last_action, self, seat) for feature in self.hooks["last_action"])
         return next((last for last in found if last is not None), None)
 
     def _observe_and_add(self, eye: Eye) -> Observation:
@@ -416,23 +417,16 @@ class BaseRoom:
             raise self._crashed(bug) from bug
 
     def crash_on_error(self, run: Callable[..., Any], *args: Any) -> Any:
-        """Call code that must not refuse because state has already changed. Any exception becomes GAME_CRASH."""
+        """Call code of the world or of a feature that must not refuse, because state has already changed. Any exception
+        becomes GAME_CRASH."""
         try:
             return run(*args)
         except (GameCrash, WorldInterrupted):
             raise
         except BaseException as bug:
-            raise self._crashed(bug) from bug
-
-    def run_hook(self, hook: Callable[..., Any], *args: Any) -> Any:
-        """Call a hook of a feature that must not refuse. Any exception becomes GAME_CRASH."""
-        try:
-            return hook(*args)
-        except (GameCrash, WorldInterrupted):
-            raise
-        except BaseException as bug:
-            feature = getattr(hook, "__self__", None)
-            raise self._crashed(bug, who=f"the feature {getattr(feature, 'name', '')!r}") from bug
+            owner = getattr(run, "__self__", None)
+            who = f"the feature {owner.name!r}" if isinstance(owner, Feature) else ""
+            raise self._crashed(bug, who=who) from bug
 
     def _crashed(self, bug: BaseException, lines: int = 0, who: str = "") -> GameCrash:
         """Roll back to the last entry, minus the last ``lines`` entries. ``who`` failed; by default the world."""
@@ -487,8 +481,8 @@ class Context(Struct, eq=False):
     def spoke(self, command: Command, args: Mapping[str, Any]) -> None:
         """Tell the features what the caller has said by a command that does not ask who receives it."""
         if says(args, command.words or ()):
-            for sent in self.room.hooks.sent:
-                sent(self, "")
+            for feature in self.room.hooks["sent"]:
+                feature.sent(self, "")
 
     def tell(
         self,

@@ -47,7 +47,7 @@ def decide(
             back = "`unarchive` brings it back" if may else "a host can bring it back"
             return Decision("DISABLED", f"this room is archived and read-only; {back}")
         if member is not None:
-            if room.hooks.refuses:
+            if room.hooks["refuses"]:
                 decision = by_features(room, member, command)
                 if decision.code:
                     return decision
@@ -79,7 +79,8 @@ def by_credential(credential: Credential | None, at: int) -> Decision:
 def by_features(room: BaseRoom, member: Member, command: Command) -> Decision:
     """True if the features of the room allow the command. What the member may not do is said before what the game does
     not allow."""
-    found = [decision for refuses in room.hooks.refuses if (decision := refuses(room, member, command)) is not None]
+    asked = (feature.refuses(room, member, command) for feature in room.hooks["refuses"])
+    found = [decision for decision in asked if decision is not None]
     return min(found, key=lambda decision: decision.code != "PERMISSION_DENIED", default=ALLOWED)
 
 
@@ -157,8 +158,8 @@ def _without_seat(room: BaseRoom, member: Member, command: Command) -> Decision:
         return ALLOWED
     if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
         ours = f"{command.name} requires a seat, and {member.handle} has none. {_how_to_sit(room, member)}"
-        said = (reason for without_seat in room.hooks.without_seat if (reason := without_seat(member, command)))
-        return Decision("PERMISSION_DENIED", next(said, ours))
+        theirs = (feature.without_seat(member, command) for feature in room.hooks["without_seat"])
+        return Decision("PERMISSION_DENIED", next(filter(None, theirs), ours))
     return ALLOWED
 
 
@@ -170,7 +171,7 @@ def offers(room: BaseRoom, member: Member, command: Command) -> bool:
     """True if lists of commands have this one: it is left out where it would only be refused."""
     if command.needs_seat and member.seat is None and not can_sit(room, member):
         return False
-    if room.hooks.refuses and by_features(room, member, command).code:
+    if by_features(room, member, command).code:
         return False
     return (command.offered_if is None or command.offered_if(room, member)) and room.house_offers(command, member)
 

@@ -15,6 +15,7 @@ import logging
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+from inspect import isfunction
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
@@ -257,44 +258,11 @@ class Feature:
         return ""
 
 
-class Hooks(Struct, frozen=True, eq=False):
-    """The hooks that the active features of a room override, in flat tuples: a hook that nobody overrides costs the
-    comparison of an empty tuple."""
-
-    follow: tuple[Callable[["Context"], None], ...]
-    follow_roster: tuple[Callable[["Context"], None], ...]
-    acted: tuple[Callable[["BaseRoom", Member], None], ...]
-    chose: tuple[Callable[["BaseRoom", Member, str], None], ...]
-    round_ended: tuple[Callable[["BaseRoom"], None], ...]
-    game_ends: tuple[Callable[["Context", bool], None], ...]
-    game_loaded: tuple[Callable[["Context", Mapping[str, SeatId]], None], ...]
-    after_downtime: tuple[Callable[["BaseRoom", int], None], ...]
-    sent: tuple[Callable[["Context", str], None], ...]
-    recipients: tuple[Callable[["Context", str, list[str]], list[str]], ...]
-    take_seat: tuple[Callable[["Context", Member, SeatId | None], bool], ...]
-    departure_mode: tuple[Callable[["BaseRoom", Member, Seat, DepartMode], DepartMode], ...]
-    due: tuple[Callable[["BaseRoom"], Iterable[Due]], ...]
-    refuses: tuple[Callable[["BaseRoom", Member, Command], Decision | None], ...]
-    refuses_words: tuple[Callable[["BaseRoom", Member | None, Words], Decision | None], ...]
-    without_seat: tuple[Callable[[Member, Command], str], ...]
-    keeps_seated: tuple[Callable[["BaseRoom", SeatId], str], ...]
-    keeps_from: tuple[Callable[["BaseRoom", Member | None, frozenset[Capability]], str], ...]
-    keeps_private: tuple[Callable[["BaseRoom", Member | None, Private], str], ...]
-    closes_seat: tuple[Callable[["BaseRoom", Member, SeatId], str], ...]
-    closes_save: tuple[Callable[["BaseRoom", str, int], str], ...]
-    games_over: tuple[Callable[["BaseRoom"], Collection[str] | None], ...]
-    full_view_until: tuple[Callable[["BaseRoom", Member], int | None], ...]
-    steps_until: tuple[Callable[["BaseRoom", int], int | None], ...]
-    notice: tuple[Callable[["BaseRoom"], str], ...]
-    arrival: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
-    view_lines: tuple[Callable[["BaseRoom", Member], str], ...]
-    view_data: tuple[Callable[["BaseRoom", Member], Mapping[str, Any]], ...]
-    commands: tuple[Callable[["BaseRoom"], Sequence[Command]], ...]
-    last_action: tuple[Callable[["BaseRoom", SeatId], LastAction | None], ...]
-    absent: tuple[Callable[["BaseRoom"], Collection[SeatId]], ...]
-    hears: tuple[Callable[["BaseRoom", Member, Member], bool], ...]
-    pauses: tuple[Callable[["BaseRoom", Member], int | None], ...]
-    reply_note: tuple[Callable[["BaseRoom", Member], str], ...]
+NO_HOOKS = {"overrides", "active", "opening", "observes", "absence", "sending", "announces"}
+HOOKS = tuple(name for name, made in vars(Feature).items() if isfunction(made) and name not in NO_HOOKS)
+"""The methods that a room calls of its active features alone."""
+Hooks = Mapping[str, tuple[Feature, ...]]
+"""For each hook the active features of a room that override it. A hook that nobody overrides costs almost nothing."""
 
 
 class FeatureSet:
@@ -306,7 +274,7 @@ class FeatureSet:
         _check_names(features)
         self.tools = next((feature.tools for feature in features if feature.tools.prefixed), ToolNames())
         self.speeds = next((feature.speeds for feature in features if feature.speeds is not SPEEDS), SPEEDS)
-        self._with_hooks = [feature for feature in features if any(map(feature.overrides, Hooks.__struct_fields__))]
+        self._with_hooks = [feature for feature in features if any(map(feature.overrides, HOOKS))]
         # Most are active while the room has their slice; only those that decide otherwise are asked.
         asked = [f for f in self._with_hooks if f.overrides("active")]
         sliced = {f: f.room_slice.feature for f in self._with_hooks if f.room_slice is not None and f not in asked}
@@ -369,13 +337,14 @@ class FeatureSet:
         known = self._hooks.get(active)
         if known is None:
             inactive = [feature for feature, is_active in zip(self._sometimes, active, strict=True) if not is_active]
-            known = self._hooks[active] = _hooks_of([f for f in self._with_hooks if f not in inactive])
+            now = [feature for feature in self._with_hooks if feature not in inactive]
+            known = self._hooks[active] = {hook: tuple(f for f in now if f.overrides(hook)) for hook in HOOKS}
         return known
 
 
-def dues_of(ask: Callable[["BaseRoom"], Iterable[Due]], room: "BaseRoom") -> list[Due]:
+def dues_of(feature: Feature, room: "BaseRoom") -> list[Due]:
     """The entries that a feature has due. Raises if its answer is unusable."""
-    found = [(int(at), name, {**args}) for at, name, args in ask(room)]
+    found = [(int(at), name, {**args}) for at, name, args in feature.due(room)]
     if unknown := [name for _, name, _ in found if name not in room.commands.system]:
         raise ValueError(f"there is no system entry {unknown[0]!r}")
     return found
@@ -397,10 +366,3 @@ def _check_names(features: Sequence[Feature]) -> None:
             other = known.setdefault(command.name, feature.name)
             if other != feature.name and command.name not in feature.replaces:
                 raise BadArgs(f"the features {other} and {feature.name} both declare {command.name!r}")
-
-
-def _hooks_of(features: Sequence[Feature]) -> Hooks:
-    return Hooks(
-        *(tuple(getattr(feature, hook) for feature in features if feature.overrides(hook))
-          for hook in Hooks.__struct_fields__)
-    )  # fmt: skip

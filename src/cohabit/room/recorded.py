@@ -200,12 +200,12 @@ class RecordedRoom(BaseRoom):
             told: list[Told] = []
             member = state.members[by]
             result: Any = self._act(member, command, args, told)
-            chose = self.hooks.chose if result.pending else ()
-            for has_chosen in chose:
-                self.run_hook(has_chosen, self, member, command.name)
-            for acted in self.hooks.acted:
-                self.run_hook(acted, self, member)
-            if self.hooks.sent:
+            chose = self.hooks["chose"] if result.pending else ()
+            for feature in chose:
+                self.crash_on_error(feature.chose, self, member, command.name)
+            for feature in self.hooks["acted"]:
+                self.crash_on_error(feature.acted, self, member)
+            if self.hooks["sent"]:
                 Context(self, state, member, at).spoke(command, args)
             if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
                 member.has_moved()
@@ -220,7 +220,7 @@ class RecordedRoom(BaseRoom):
         context = Context(self, state, state.members[by] if by is not None else None, at)
         result = command.run(context, **args)
         if command.category != "bus":
-            if self.hooks.sent:
+            if self.hooks["sent"]:
                 context.spoke(command, args)
             self.roster_changed()
             self.features_changed()
@@ -258,15 +258,11 @@ class RecordedRoom(BaseRoom):
         hooks = self.hooks
         if self._followed != self.roster_version:
             self._followed = self.roster_version
-            self._follow(hooks.follow_roster, at, told)
-        if hooks.follow:
-            self._follow(hooks.follow, at, told)
+            for feature in hooks["follow_roster"]:
+                self.crash_on_error(feature.follow_roster, Context(self, state, None, at, told))
+        for feature in hooks["follow"]:
+            self.crash_on_error(feature.follow, Context(self, state, None, at, told))
         return ended
-
-    def _follow(self, hooks: Iterable[Callable[[Context], None]], at: int, told: list[Told]) -> None:
-        context = Context(self, self.state, None, at, told)
-        for follow in hooks:
-            self.run_hook(follow, context)
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:

@@ -141,7 +141,7 @@ class Room(RecordedRoom):
             command.check_here(self, member, checked, via)
         if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
-        if self.hooks.refuses_words and command.records and command.words is not None:
+        if self.hooks["refuses_words"] and command.records and command.words is not None:
             self.check_words(member, Words.of(checked, command.words, why, None if command.category == "bus" else at))
         return member, command, checked, why, wrapped, None
 
@@ -219,8 +219,8 @@ class Room(RecordedRoom):
             shown = self.shown.add(member.id, seen.to_text(), seen, self.record.seq)
         to_move = self.turn().shown if self._takes_turns or self.state.turn_based else []
         message = outcome.message
-        for reply_note in self.hooks.reply_note:
-            if ended := reply_note(self, member):
+        for feature in self.hooks["reply_note"]:
+            if ended := feature.reply_note(self, member):
                 message, to_move = f"{message} {ended}".lstrip(), []
         return ActionResult(
             outcome.success, message, outcome.reward, list(outcome.achievements), self.is_over(), seen,

@@ -61,7 +61,7 @@ async def watch_link(
     joined = await join(HouseContext(house, credential, JOIN, ctx.runner), keep_token=True)
     if joined.status != "joined":
         raise Conflict(LOBBY)
-    if ctx.room.hooks.full_view_until:  # the room is open to spectators
+    if ctx.room.hooks["full_view_until"]:  # the room is open to spectators
         await ctx.runner.submit(SystemCall("spectates", {"member": joined.member}))
     return WatchLink(made.link, made.code, made.invite, made.note)
 

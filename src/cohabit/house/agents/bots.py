@@ -216,7 +216,7 @@ class Bots:
 
     def _step_ms(self, room: Room, member: Member) -> int:
         """The time that a script waits before it acts."""
-        asked = (pauses(room, member) for pauses in room.hooks.pauses)
+        asked = (feature.pauses(room, member) for feature in room.hooks["pauses"])
         return next((ms for ms in asked if ms is not None), self.step_ms)
 
 

@@ -36,7 +36,8 @@ def watch_for(room: Room, member: Member, seat: str, *, has_saves: bool) -> Watc
     if why:
         raise PermissionDenied(f"you see your own view only: {why}", needs=[C.READ_ALL])
     now, is_over = room.state.game, room.state.over_since is not None
-    earlier = next((known for ask in room.hooks.games_over if (known := ask(room)) is not None), None)
+    asked = (feature.games_over(room) for feature in room.hooks["games_over"])
+    earlier = next((games for games in asked if games is not None), None)
     over = None if earlier is None else (*earlier, *([now] if is_over else []))
     return Watch(wanted, member.id, ended=True, game="" if is_over else now, over=over)
 
@@ -55,10 +56,11 @@ def own_watch(member: Member, own: Eye) -> Watch:
 def full_view_until(room: Room, member: Member) -> int | None:
     """The last entry at which a member may see everything without ``read_all``; None: a feature would have to allow
     it."""
-    found = (until(room, member) for until in room.hooks.full_view_until)
+    found = (feature.full_view_until(room, member) for feature in room.hooks["full_view_until"])
     return next((until for until in found if until is not None), None)
 
 
 def steps_until(room: Room, seq: int) -> int:
     """How many steps the room has had until an entry."""
-    return next((steps for count in room.hooks.steps_until if (steps := count(room, seq)) is not None), 0)
+    found = (feature.steps_until(room, seq) for feature in room.hooks["steps_until"])
+    return next((steps for steps in found if steps is not None), 0)

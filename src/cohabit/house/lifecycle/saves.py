@@ -125,8 +125,8 @@ async def load(ctx: HouseContext, name: str | None, bytes_b64: str | None) -> Lo
 
 
 def _check_may_load(save: saves.Save, room: Room, at: int) -> None:
-    for closes in room.hooks.closes_save:
-        if why := closes(room, save.game, save.seq):
+    for feature in room.hooks["closes_save"]:
+        if why := feature.closes_save(room, save.game, save.seq):
             raise GameRejected(why)
 
 

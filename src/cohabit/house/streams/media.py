@@ -145,7 +145,7 @@ class MediaRelay:
     def relay(self, sender: MediaReader, frame: bytes) -> None:
         """Pass a frame on to all other members who may have it now: lane, length of the handle, handle, payload."""
         room = sender.runner.room
-        state, hears = room.state, room.hooks.hears
+        state, hearing = room.state, room.hooks["hears"]
         speaker = state.members[sender.member]
         handle = speaker.handle.encode()
         needed, now = LANES[frame[0]][1], sender.runner.now()
@@ -155,7 +155,9 @@ class MediaRelay:
             member = state.members.get(reader.member)
             if member is None or reader.member == sender.member or needed not in member.held:
                 continue
-            if by_credential(reader.credential, now).code or not all(asked(room, speaker, member) for asked in hears):
+            if by_credential(reader.credential, now).code:
+                continue
+            if not all(feature.hears(room, speaker, member) for feature in hearing):
                 continue
             account = reader.runner.egress.of(member)
             if account.allows(len(made)) and reader.deliver(made):

@@ -211,8 +211,8 @@ def check_for_newcomer(room: BaseRoom, giver: Member, given: Iterable[Capability
 
 
 def _check_may_hold(room: BaseRoom, member: Member | None, given: frozenset[Capability]) -> None:
-    for keeps_from in room.hooks.keeps_from:
-        if why := keeps_from(room, member, given):
+    for feature in room.hooks["keeps_from"]:
+        if why := feature.keeps_from(room, member, given):
             raise PermissionDenied(why)
 
 

@@ -37,8 +37,8 @@ def stood_still(room: BaseRoom, gap: int) -> None:
     for member in state.members.values():
         if member.away_since is not None:
             member.away_since += gap
-    for after_downtime in room.hooks.after_downtime:
-        room.run_hook(after_downtime, room, gap)
+    for feature in room.hooks["after_downtime"]:
+        room.crash_on_error(feature.after_downtime, room, gap)
 
 
 def begin_again(ctx: Context, seed: str) -> None:
@@ -46,8 +46,8 @@ def begin_again(ctx: Context, seed: str) -> None:
     state, room = ctx.state, ctx.room
     standings = room.crash_on_error(room.world.standings) if state.over_since is not None else ()
     state.last_result = ", ".join([f"{s.name} {s.score}" for s in standings[:MAX_STANDINGS_KEPT]])
-    for ends in room.hooks.game_ends:  # before anything of the old game is gone
-        room.run_hook(ends, ctx, False)
+    for feature in room.hooks["game_ends"]:  # before anything of the old game is gone
+        room.crash_on_error(feature.game_ends, ctx, False)
     state.games += 1
     state.passed = []
     begin(ctx, seed)
@@ -128,8 +128,8 @@ def resume(ctx: Context, game: str, played: dict[str, str]) -> None:
     """Continue a game that was loaded from a save. ``played``: what the save knows of who took which seat."""
     state, room = ctx.state, ctx.room
     switch_game(state, game)
-    for ends in room.hooks.game_ends:
-        room.run_hook(ends, ctx, True)
+    for feature in room.hooks["game_ends"]:
+        room.crash_on_error(feature.game_ends, ctx, True)
     if room.has_arrivals:  # only the save knows whose its seats are; nobody else may take them
         state.played = dict(played)
         state.seats_ever = []
@@ -145,8 +145,8 @@ def resume(ctx: Context, game: str, played: dict[str, str]) -> None:
         seats.adopt_seats(room, opened if opened is not None else state.seats)
     leave_closed_seats(ctx)
     keep_to_played_seats(ctx, played)
-    for loaded in room.hooks.game_loaded:
-        room.run_hook(loaded, ctx, played)
+    for feature in room.hooks["game_loaded"]:
+        room.crash_on_error(feature.game_loaded, ctx, played)
 
 
 def leave_closed_seats(ctx: Context) -> None:

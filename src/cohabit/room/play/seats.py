@@ -62,7 +62,7 @@ def take_seat(ctx: Context, me: Member, seat: str | None) -> None:
     room = ctx.room
     if seat is not None and (why := _closed(room, me, seat)):
         raise GameRejected(why)
-    if any(take(ctx, me, seat) for take in room.hooks.take_seat):
+    if any(feature.take_seat(ctx, me, seat) for feature in room.hooks["take_seat"]):
         return
     played = seat_in_game(ctx.state, me)
     if played is not None:  # it has seen that seat's hidden information, so it must not take another one
@@ -94,7 +94,7 @@ def open_to(room: BaseRoom, me: Member | None = None) -> list[SeatId]:
 
 def _closed(room: BaseRoom, member: Member, seat: SeatId) -> str:
     """The reason why a feature keeps a member from a seat; empty: it may take it."""
-    return next(filter(None, (closes(room, member, seat) for closes in room.hooks.closes_seat)), "")
+    return next(filter(None, (feature.closes_seat(room, member, seat) for feature in room.hooks["closes_seat"])), "")
 
 
 def _gives_way(member: Member) -> bool:
@@ -139,8 +139,8 @@ def arrive(ctx: Context, me: Member, arrival: Arrival, *, is_first: bool = True,
     old = room.seat_of(me)
     if old is not None and not moves:
         raise Conflict(f"you have seat {me.seat}; leave it first (`stand_up`)")
-    for arrival_of in room.hooks.arrival:
-        arrival = arrival_of(room, me, arrival)
+    for feature in room.hooks["arrival"]:
+        arrival = feature.arrival(room, me, arrival)
     try:
         opened = room.world.arrive(arrival).id
     except AskerError as refused:
@@ -176,8 +176,8 @@ def stand_up(ctx: Context) -> Seated:
 
 def check_may_leave(room: BaseRoom, seat: SeatId) -> None:
     """Refuse to leave a seat that a feature keeps its player on, such as a body that is falling."""
-    for keeps_seated in room.hooks.keeps_seated:
-        if why := keeps_seated(room, seat):
+    for feature in room.hooks["keeps_seated"]:
+        if why := feature.keeps_seated(room, seat):
             raise GameRejected(why)
 
 
@@ -279,8 +279,8 @@ def leave_seat(room: BaseRoom, member: Member, mode: DepartMode) -> None:
     _end_looks_through(room.state, member)
     seat = room.seat_of(member)
     if seat is not None:
-        for departure_mode in room.hooks.departure_mode:
-            mode = departure_mode(room, member, seat, mode)
+        for feature in room.hooks["departure_mode"]:
+            mode = feature.departure_mode(room, member, seat, mode)
     if seat is not None and overrides(room.world, "depart"):
         room.crash_on_error(room.world.depart, seat, mode)
     member.seat = None

@@ -135,8 +135,8 @@ def _pass_time(room: BaseRoom, ticks: int, told: list[Told]) -> None:
 def resolve(room: BaseRoom, told: list[Told]) -> None:
     """Resolve a round. Its results are not the doing of the member who happened to submit last."""
     told.extend(_by_world(_news("resolve", room.crash_on_error(room.world.resolve))))
-    for round_ended in room.hooks.round_ended:
-        room.run_hook(round_ended, room)
+    for feature in room.hooks["round_ended"]:
+        room.crash_on_error(feature.round_ended, room)
     room.roster_changed()
 
 

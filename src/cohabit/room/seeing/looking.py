@@ -114,7 +114,7 @@ def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
     lines = [
         room.tools.in_text(ends),
         seat_text(room, me),
-        *[room.run_hook(view_lines, room, me) for view_lines in room.hooks.view_lines],
+        *[room.crash_on_error(feature.view_lines, room, me) for feature in room.hooks["view_lines"]],
         watch_only(room, me),
     ]
     notes = "\n".join(filter(None, lines))
@@ -127,7 +127,8 @@ def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
     )  # fmt: skip
     if me.played_by_bot:  # it reads the observation, and all of it
         return reply
-    reply.also = {name: of for ask in room.hooks.view_data for name, of in room.run_hook(ask, room, me).items()}
+    for feature in room.hooks["view_data"]:
+        reply.also |= room.crash_on_error(feature.view_data, room, me)
     before = room.shown.get(me.id, since) if since else None
     reply.id = room.shown.add(me.id, text, seen.observation, room.record.seq)
     if before is not None:
@@ -151,8 +152,10 @@ def seat_text(room: BaseRoom, me: Member) -> str:
     may_sit = C.ACT in me.held and me.claim is None and not me.handed_over
     if me.seat is None and may_sit and not by_features(room, me, command_of(sit)).code:
         free = ", ".join(open_to(room, me)[:SEATS_SHOWN])
-        opens = "You have no seat. `sit` opens one for you." if room.has_arrivals and not room.hooks.take_seat else ""
-        return room.tools.in_text(f"You have no seat. `sit` takes one of: {free}." if free else opens)
+        if free:
+            return room.tools.in_text(f"You have no seat. `sit` takes one of: {free}.")
+        if room.has_arrivals and not room.hooks["take_seat"]:
+            return room.tools.in_text("You have no seat. `sit` opens one for you.")
     return ""
 
 
