@@ -10,7 +10,7 @@ from cohabit.errors import CohabitError
 from cohabit.house.commands import HOUSE_COMMANDS
 from cohabit.model.grant import ROLES
 from cohabit.registry import make_world
-from cohabit.room.command_modules import room_commands
+from cohabit.room.command_modules import command_table
 from cohabit.testing.clock import FakeClock
 
 from .making import ANN, BOB, GOD, HOST, OWL, Client, Reader, a_moment, deeds, make_room, newcomer, open_house, player
@@ -128,7 +128,7 @@ async def test_a_refusal_names_members_only_to_those_who_may_read_the_roster(
 
 
 def test_every_command_that_takes_a_member_is_asked_above() -> None:
-    commands = [*room_commands(make_world("nim", {})), *HOUSE_COMMANDS]
+    commands = [*command_table(make_world("nim", {})), *HOUSE_COMMANDS]
     found = {c.name for c in commands if {"member", "to"} & set(c.arguments)}
     not_for_hosts = {"publish_view", "withdraw"}  # tests/room asks them
     assert found == {name for name, _ in ASKING} | not_for_hosts | {"unblock"}

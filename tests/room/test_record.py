@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from cohabit.errors import BadArgs, CohabitError, GameCrash, RecordCorrupt
+from cohabit.house.store.expected import Expected
 from cohabit.model.record import decode_entry
 from cohabit.registry import make_world
-from cohabit.room.record import GENESIS, Expected, Line, Snapshot, chained, read_lines
+from cohabit.room.record import GENESIS, Line, Snapshot, chained, read_lines
 from cohabit.room.room import Room
 from cohabit.room.state import RoomState
 

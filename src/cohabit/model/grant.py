@@ -126,6 +126,9 @@ class Layer(Struct, frozen=True, omit_defaults=True):
         """The capabilities that it adds or allows."""
         return frozenset(self.may) if self.but is None else EVERYTHING - frozenset(self.but)
 
+    def has_expired(self, at: int) -> bool:
+        return (self.expires_at is not None and self.expires_at <= at) or (self.this_game and at >= FOREVER)
+
     def without(self, taken: frozenset[Capability]) -> "Layer":
         if self.but is not None:
             return structs.replace(self, but=in_order({*self.but, *taken}))
@@ -156,14 +159,10 @@ FOREVER = sys.maxsize
 """A time (ms) after every expiry."""
 
 
-def _has_expired(layer: Layer, at: int) -> bool:
-    return (layer.expires_at is not None and layer.expires_at <= at) or (layer.this_game and at >= FOREVER)
-
-
 def held_at(role: frozenset[Capability], layers: Sequence[Layer], at: int) -> frozenset[Capability]:
     """The capabilities at a later time, if the layers do not change. Nobody knows when the game ends, so what ends with
     it is counted as held until then, but not ``FOREVER``."""
-    expired = [layer for layer in layers if _has_expired(layer, at)]
+    expired = [layer for layer in layers if layer.has_expired(at)]
     if any(layer.kind == "limit" for layer in expired):
         return frozenset()
     return fold(role, [layer for layer in layers if layer not in expired])

@@ -54,11 +54,6 @@ def command_table(world: World, features: FeatureSet | None = None) -> CommandTa
     return _table_of_class(type(world), world.pace, features)
 
 
-def room_commands(world: World) -> CommandTable:
-    """The commands of a room with this world, without those of the world."""
-    return _room_commands(type(world), world.pace, features_of(world))
-
-
 @cached
 def _table_of_class(world: type[World], pace: Pace, features: FeatureSet) -> CommandTable:
     """Most rooms of a process have the same commands, so their table is made once."""
@@ -91,11 +86,6 @@ def every_room_command(features: FeatureSet | None = None) -> list[Command]:
     ours = [command for module in COMMAND_MODULES for command in declared_in(module)]
     theirs = (features_named(usual_features()) if features is None else features).declared
     return [*ours, *(command for command in theirs if command.where == "room" and not command.system)]
-
-
-def house_commands(features: FeatureSet) -> list[Command]:
-    """The house commands that these features add to their rooms."""
-    return [command for command in features.declared if command.where == "house"]
 
 
 def _as_tools(commands: Iterable[Command], features: FeatureSet) -> Iterable[Command]:

@@ -182,12 +182,6 @@ class Command(Declaration, Options):
         name."""
         return getattr(world, self.method) if self.method else self.run
 
-    def bound(self, world: World) -> "Command":
-        """The same command of one world."""
-        other = copy(self)
-        other.run, other.method, other._skip = self.run_in(world), "", 1
-        return other
-
     def in_world(self, world: type[World]) -> "Command":
         """The same command in rooms with such a world. Its schema has only the choices that this world has."""
         if self.choices is None:
@@ -249,11 +243,9 @@ def _sees_everything(room: Any, member: Member) -> bool:
     return eye is not None and eye.sees == "all"
 
 
-def commands_of(world: World) -> Iterator[Command]:
+def commands_of(world: World) -> Iterable[Command]:
     """The actions and queries of a world, as commands."""
-    if overrides(world, "actions"):
-        return map(_command_of, world.actions())
-    return (command.bound(world) for command in commands_of_class(type(world)))
+    return map(_command_of, world.actions()) if overrides(world, "actions") else commands_of_class(type(world))
 
 
 @cached

@@ -112,27 +112,3 @@ def read_lines(rows: Iterable[tuple[int, bytes, bytes]], seq: int, digest: bytes
         except (msgspec.MsgspecError, UnicodeDecodeError) as wrong:
             raise RecordCorrupt(f"entry {seq} cannot be read: {wrong}", seq=seq) from None
         yield Line(number, body, digest, entry)
-
-
-class Expected(Struct, frozen=True):
-    """A digest that the chain must have at an entry: of a snapshot, or of a head that was noted elsewhere.
-
-    The end of a chain cannot prove that nothing came after it, so it is compared with these.
-    """
-
-    seq: int
-    digest: bytes
-    source: str  # in words, for the error
-
-    def check_end(self, end: int) -> None:
-        """``end``: the number of the last entry."""
-        if end < self.seq:
-            raise RecordCorrupt(
-                f"the record ends with entry {end}, but {self.source} is of entry {self.seq}: entries are missing",
-                seq=end + 1,
-            )
-
-    def check_digest(self, digest: bytes) -> None:
-        """``digest``: of the chain at this entry."""
-        if digest != self.digest:
-            raise RecordCorrupt(f"{self.source}, of entry {self.seq}, does not belong to this record", seq=self.seq)

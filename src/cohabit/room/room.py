@@ -24,6 +24,8 @@ from cohabit.model.action import ActionResult
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.limits import MAX_VIEW_TEXT, too_large
+from cohabit.model.observation import Observation
+from cohabit.model.seat import Eye
 from cohabit.model.words import Words
 from cohabit.room.base import Context, WorldInterrupted
 from cohabit.room.commands import Command
@@ -74,16 +76,17 @@ class Room(RecordedRoom):
         """
         now = self.settle(at) if at < self.record.at or self.ahead_ms or not self.timers.idle else at
         try:
-            member, command, checked, why, wrapped, kept = self._admit(who, name, args, at, key, via, credential)
-            if kept is not None:
-                return self.reply(member, command, kept.result, look, wrapped)
+            call = self.admit(who, name, args, at, key, via, credential)
+            member, command = call.member, call.command
+            if call.kept is not None:
+                return self.reply(member, command, call.kept.result, look, call.wrapped)
             if not command.records:
-                return self._ask(member, command, checked, now)
+                return self._ask(member, command, call.args, now)
             before = self.record.seq
-            named = command.on_wire(checked) if command.wire_names else checked
-            result = self._write(now, command, who, named, checked, why, key, via)
+            named = command.on_wire(call.args) if command.wire_names else call.args
+            result = self._write(now, command, who, named, call.args, call.why, key, via)
             try:
-                return self.reply(member, command, result, look, wrapped)
+                return self.reply(member, command, result, look, call.wrapped)
             except WorldInterrupted:
                 raise
             except BaseException as bug:  # if the world cannot be observed, the action is rolled back
@@ -105,12 +108,6 @@ class Room(RecordedRoom):
         credential: Credential | None = None,
     ) -> Admitted:  # fmt: skip
         """Resolve and authorize a call, then validate its arguments and scope."""
-        return Admitted(*self._admit(who, name, args, at, key, via, credential))
-
-    def _admit(
-        self, who: str, name: str, args: Any, at: int, key: str | None, via: str | None, credential: Credential | None
-    ) -> tuple[Member, Command, dict[str, Any], str | None, bool, KeptReply | None]:
-        """The fields of ``Admitted`` as a tuple, so that ``call`` need not create the object."""
         member = self.state.members.get(who)
         if member is None:
             raise Unauthorized("you are not a member of this room")
@@ -130,7 +127,7 @@ class Room(RecordedRoom):
                 raise refusal(self.budget.refusal)
             kept = kept_reply(self.state, member, command, args, key)
             if kept is not None:  # before the decision: after the first call it may be another member's turn
-                return member, command, {}, why, wrapped, kept
+                return Admitted(member, command, {}, why, wrapped, kept)
         decision = decide(command, member, self, at, via)
         if decision.code:
             raise refusal(decision)
@@ -143,7 +140,7 @@ class Room(RecordedRoom):
             self._check_scope(member, command, checked)
         if self.hooks["refuses_words"] and command.records and command.words is not None:
             self.check_words(member, Words.of(checked, command.words, why, None if command.category == "bus" else at))
-        return member, command, checked, why, wrapped, None
+        return Admitted(member, command, checked, why, wrapped)
 
     def _resolve(
         self, member: Member, command: Command | None, name: str, args: Any, at: int
@@ -201,31 +198,31 @@ class Room(RecordedRoom):
             return ActionResult(outcome.success, "Done." if outcome.success else BLIND, pending=outcome.pending)
         if command.result is not None and not wrapped:
             return outcome.data
-        if not (look and outcome.with_view):
-            done, achieved = self._is_over, [*outcome.achievements]
-            if done is None:
-                done = self.is_over()
-            return ActionResult(
-                outcome.success, outcome.message, outcome.reward, achieved, done, None, outcome.data,
-                pending=outcome.pending,
-            )  # fmt: skip
-        seen = None if eye is None else self._observe(eye)
-        if seen is not None and len(seen.text) > MAX_VIEW_TEXT:
-            seen = None  # the action is done; `view` says what is wrong
-        if seen is not None and seen.step < 0:
-            raise ValueError(f"the step of an observation must be at least 0, not {seen.step}")
-        shown = ""  # a long observation has an id, so that the next view can say only what has changed
-        if seen is not None and LONG_VIEW <= len(seen.text) <= MAX_AFTER_ACTION and not member.played_by_bot:
-            shown = self.shown.add(member.id, seen.to_text(), seen, self.record.seq)
-        to_move = self.turn().shown if self._takes_turns or self.state.turn_based else []
-        message = outcome.message
-        for feature in self.hooks["reply_note"]:
-            if ended := feature.reply_note(self, member):
-                message, to_move = f"{message} {ended}".lstrip(), []
+        seen, shown, to_move, message = None, "", [], outcome.message
+        if look and outcome.with_view:
+            if eye is not None:
+                seen, shown = self._observation_after(member, eye)
+            if self._takes_turns or self.state.turn_based:
+                to_move = self.turn().shown
+            for feature in self.hooks["reply_note"]:
+                if ended := feature.reply_note(self, member):
+                    message, to_move = f"{message} {ended}".lstrip(), []
         return ActionResult(
-            outcome.success, message, outcome.reward, list(outcome.achievements), self.is_over(), seen,
-            outcome.data, to_move, shown, outcome.pending,
+            outcome.success, message, outcome.reward, [*outcome.achievements], self.is_over(), seen, outcome.data,
+            to_move, shown, outcome.pending,
         )  # fmt: skip
+
+    def _observation_after(self, member: Member, eye: Eye) -> tuple[Observation | None, str]:
+        """What a member sees after its action. A long observation has an id, so that the next view can say only what
+        has changed."""
+        seen = self._observe(eye)
+        if len(seen.text) > MAX_VIEW_TEXT:
+            return None, ""  # the action is done; `view` says what is wrong
+        if seen.step < 0:
+            raise ValueError(f"the step of an observation must be at least 0, not {seen.step}")
+        if LONG_VIEW <= len(seen.text) <= MAX_AFTER_ACTION and not member.played_by_bot:
+            return seen, self.shown.add(member.id, seen.to_text(), seen, self.record.seq)
+        return seen, ""
 
     # -- system entries and turns ------------------------------------------------------------------
     def settle(self, at: int) -> int:

@@ -218,6 +218,11 @@ class RoomState(Struct, omit_defaults=True):
         """The id of the member whose turn it is, in a turn-based room."""
         return self.turn_order[self.turn_index] if self.turn_order else None
 
+    @property
+    def players(self) -> dict[SeatId, str]:
+        """The handles of the members who hold seats."""
+        return {m.seat: m.handle for m in self.members.values() if m.seat is not None}
+
     def with_handle(self, handle: str) -> Member | None:
         """The member with this handle, if any."""
         return self.members.get(handle) or self.members.get(

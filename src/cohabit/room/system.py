@@ -79,7 +79,7 @@ def turn_timeout(ctx: Context) -> None:
 def grant_expired(ctx: Context, member: str) -> None:
     """A layer of a grant has expired: an addition is removed, an expired limit allows nothing."""
     who = ctx.state.members[member]
-    due = [layer for layer in who.layers if layer.expires_at is not None and layer.expires_at <= ctx.at]
+    due = [layer for layer in who.layers if layer.has_expired(ctx.at)]
     names = ", ".join(in_order(who.held.intersection(c for layer in due for c in layer.capabilities)))
     who.set_layers([layer for layer in who.layers if layer not in due])
     if any(layer.look for layer in due):

@@ -84,7 +84,7 @@ class Play:
         if stream.chance(1, 40) and (deadline := room.next_deadline()) is not None:
             self.at = max(self.at, deadline)
         if self.feature.overrides("due"):
-            _guarded("due", lambda: dues_of(self.feature.due, room))
+            _guarded("due", lambda: dues_of(self.feature, room))
         _guarded("a timer", lambda: room.settle(self.at))
         away = [name for name in MEMBERS if room.member_of(f"id-{name}") is None]
         if stream.chance(1, 12):
@@ -314,7 +314,7 @@ def _questions(feature: Feature, room: Room, member: Member) -> Iterator[tuple[s
     commands = list(room.commands)
     asks: dict[str, Callable[[], Any]] = {
         "active": lambda: feature.active(room),
-        "due": lambda: dues_of(feature.due, room),
+        "due": lambda: dues_of(feature, room),
         "refuses": lambda: [feature.refuses(room, member, command) for command in commands],
         "refuses_words": lambda: [feature.refuses_words(room, who, Words(("a",), True)) for who in (member, None)],
         "without_seat": lambda: [feature.without_seat(member, command) for command in commands],

@@ -17,9 +17,10 @@ from cohabit.faces.cli.options import need_room, open_store
 from cohabit.feature_registry import load_features
 from cohabit.house.settings import split_names
 from cohabit.house.store.contract import LastingStore, Row
+from cohabit.house.store.expected import Expected
 from cohabit.house.store.loading import known_world, world_from
 from cohabit.registry import trusted_source
-from cohabit.room.record import GENESIS, Expected, Line, Snapshot, read_lines
+from cohabit.room.record import GENESIS, Line, Snapshot, read_lines
 from cohabit.room.recorded import MakeWorld
 from cohabit.room.room import Room
 

@@ -21,11 +21,12 @@ from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, inte
 from cohabit.house.films.filming import Filming, Watch
 from cohabit.house.running.egress import read_stored
 from cohabit.house.store.contract import Store
+from cohabit.house.store.expected import Expected
 from cohabit.house.store.heads import expected as heads_file_expects
 from cohabit.house.store.heads import read_heads, read_key
 from cohabit.house.store.keyframes import Keyframe, Keyframes, digest_at
 from cohabit.model.seat import ALL
-from cohabit.room.record import Expected, Snapshot
+from cohabit.room.record import Snapshot
 from cohabit.room.recorded import MakeWorld
 from cohabit.room.room import Room
 

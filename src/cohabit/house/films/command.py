@@ -31,7 +31,6 @@ from cohabit.room.commands import command
 from cohabit.room.record import Snapshot
 from cohabit.room.room import Room
 from cohabit.room.seeing.looking import CAN_VIEW
-from cohabit.room.seeing.view import players_of
 from cohabit.room.seeing.visibility import feed
 from cohabit.room.state import Member, handle_of
 from cohabit.version import __version__
@@ -324,7 +323,7 @@ def empty_film(room: Room, eye: Eye) -> Film:
     keys = [{"key": key, "action": one.name, "params": dict(one.parameters)} for key, one in room.world.keys.items()]
     return Film(
         room.id, state.world, spec.title or spec.name, name_of(eye), [], version=state.version, scenario=state.scenario,
-        cohabit=__version__, seats=players_of(state), live=state.over_since is None and not state.archived, keys=keys,
+        cohabit=__version__, seats=state.players, live=state.over_since is None and not state.archived, keys=keys,
     )  # fmt: skip
 
 

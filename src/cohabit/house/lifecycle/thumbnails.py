@@ -19,7 +19,6 @@ from cohabit.model.identity import Credential
 from cohabit.model.seat import PUBLIC
 from cohabit.room.commands import command
 from cohabit.room.room import Room
-from cohabit.room.seeing.view import players_of
 from cohabit.room.state import Member
 
 C = Capability
@@ -80,7 +79,7 @@ def _make(room: Room) -> Thumbnail:
     return Thumbnail(
         [line.rstrip()[:MAX_COLUMNS] for line in text.strip("\n").split("\n", MAX_LINES)[:MAX_LINES]],
         [Score(one.name, one.score) for one in standings[:MAX_SCORES]],
-        dict([*players_of(room.state).items()][:MAX_PLAYERS]),
+        dict([*room.state.players.items()][:MAX_PLAYERS]),
         room.is_over(),
     )
 

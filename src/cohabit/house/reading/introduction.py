@@ -15,8 +15,9 @@ from cohabit.house.lifecycle.room_commands import ROOMS
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.commands import command, command_of
+from cohabit.room.decide import offers
 from cohabit.room.room import Room
-from cohabit.room.seeing.info import about_world, to_players, unlisted_text
+from cohabit.room.seeing.info import OPTIONAL, about_world, allowed_commands, in_short, is_of_this_kind, to_players
 from cohabit.room.seeing.looking import watch_only
 from cohabit.room.state import Member
 
@@ -75,7 +76,7 @@ def introduce(house: Services, credential: Credential, room: str | None, *, brie
         you_are = f"{_you_are(runner.room, member)} {_pace(runner.room)}".rstrip()
         if member is not None and not brief:
             you_are = f"{you_are} {watch_only(runner.room, member)}".rstrip()
-        unlisted = "" if brief or member is None else unlisted_text(runner.room, member)
+        unlisted = "" if brief or member is None else _unlisted(runner.room, member)
         world = "" if brief else to_players(runner.room, member) + _world(runner.room)
         you_are = f"{you_are} {runner.room.tools.in_text(runner.room.notice)}".rstrip()
     return _text(you_are, commands, unlisted, world)
@@ -90,6 +91,19 @@ def _text(you_are: str, commands: Sequence[CommandInfo], unlisted: str = "", wor
 def _world(room: Room) -> str:
     title, description = room.about or about_world(room.world)
     return room.tools.in_text(description if description.startswith(title) else f"{title}: {description}")
+
+
+def _unlisted(room: Room, member: Member) -> str:
+    """The commands of this kind of world that the short list of tools does not have, or not yet."""
+    found = [
+        c for c in allowed_commands(room, member) if is_of_this_kind(c) and not (c.listed and offers(room, member, c))
+    ]
+    if not found:
+        return ""
+    return (
+        "Not listed as tools: call them by name, with `act`, when they are possible "
+        f"({OPTIONAL}): {', '.join(map(in_short, found))}"
+    )
 
 
 def _pace(room: Room) -> str:

@@ -15,7 +15,6 @@ from cohabit.house.settings import Settings
 from cohabit.house.store.keyframes import Keyframes
 from cohabit.house.store.writer import Writer
 from cohabit.house.streams.subscriptions import Outboxes
-from cohabit.room.command_modules import house_commands
 from cohabit.room.commands import Command, CommandTable
 from cohabit.room.room import Room
 
@@ -61,7 +60,8 @@ class Shared(Struct, frozen=True, eq=False):
         their own commands share this one, too: it has 7 KiB."""
         known = self.tables.get(room.commands)
         if known is None:
-            house = {command.name: command for command in (*self.commands, *house_commands(room.features))}
+            added = (command for command in room.features.declared if command.where == "house")
+            house = {command.name: command for command in (*self.commands, *added)}
             renamed = (command.renamed(room.tools) for command in house.values())
             known = self.tables[room.commands] = CommandTable([*renamed, *room.commands])
         return known

@@ -19,9 +19,9 @@ from cohabit.errors import BadArgs, RecordCorrupt, StorageFailed
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Store
+from cohabit.house.store.expected import Expected
 from cohabit.house.store.loading import check_end
 from cohabit.house.threads import Worker
-from cohabit.room.record import Expected
 
 log = logging.getLogger("cohabit")
 CurrentHeads = Callable[[], Iterable[tuple[str, int, bytes]]]

@@ -6,10 +6,11 @@ from typing import Any
 
 from cohabit.errors import CohabitError, RecordCorrupt, StorageFailed, UnknownAsset
 from cohabit.house.store.contract import Store
+from cohabit.house.store.expected import Expected
 from cohabit.registry import is_file_source, make_world, trusted_source
 from cohabit.room.base import WorldInterrupted
 from cohabit.room.command_modules import features_of_record
-from cohabit.room.record import Expected, Snapshot, read_lines
+from cohabit.room.record import Snapshot, read_lines
 from cohabit.room.recorded import MakeWorld
 from cohabit.room.room import Room
 from cohabit.room.seeing.info import about_world

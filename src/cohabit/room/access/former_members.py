@@ -58,7 +58,7 @@ def take_limits(state: RoomState, identity: str, at: int) -> list[Layer]:
     kept = state.limited.pop(identity, None)
     if kept is None:
         return []
-    if any(layer.expires_at is not None and layer.expires_at <= at for layer in kept.limits):
+    if any(layer.has_expired(at) for layer in kept.limits):
         return [Layer("limit")]
     return kept.limits
 

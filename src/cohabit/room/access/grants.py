@@ -122,7 +122,7 @@ def clear_grant(ctx: Context, member: Handle) -> Granted:
         ctx.tell(f"{ctx.member.handle} lifted the limits of {member}, who has left", "roster")
         return Granted(member, {})
     who = ctx.state.require_member(member, ctx.member)
-    if any(layer.expires_at is not None and layer.expires_at <= ctx.at for layer in who.given):
+    if any(layer.has_expired(ctx.at) for layer in who.given):
         raise Conflict(f"the permissions that {who.handle} joined with have expired; grant new ones (`grant`)")
     return change_layers(ctx, who, list(who.given), f"reset {who.handle}'s permissions to those that it joined with")
 

@@ -34,8 +34,7 @@ def can_sit(room: BaseRoom, member: Member) -> bool:
     """True if this member can take a seat now, or will get the one that it claims."""
     if member.claim is not None:
         return True
-    taken = {m.seat for m in room.state.members.values() if not _gives_way(m)}
-    return C.ACT in member.held and (room.has_arrivals or any(seat not in taken for seat in room.seats))
+    return C.ACT in member.held and (room.has_arrivals or bool(open_to(room)))
 
 
 @command(category="meta", needs=C.ACT, records=True, offered_if=_may_change_seats, listed=True)
@@ -114,19 +113,17 @@ def _give_way(ctx: Context, seat: SeatId, to: Member) -> None:
 
 def _free_seat(ctx: Context, me: Member, seat: str | None) -> str:
     """A seat that nobody has, or else one whose built-in player gives way."""
-    state = ctx.state
-    seated = [m for m in state.members.values() if m.seat is not None]
-    holders = {m.seat: m.handle for m in seated if not _gives_way(m)}
+    room, members = ctx.room, ctx.state.members.values()
     if seat is None:
-        held = {m.seat for m in seated}
-        by_preference = sorted(state.seats, key=lambda s: s.id in held)  # stable: empty seats come first
-        free = next((s.id for s in by_preference if s.id not in holders and not _closed(ctx.room, me, s.id)), None)
-        if free is None:
+        held = {m.seat for m in members}
+        free = sorted(open_to(room, me), key=lambda seat: seat in held)  # stable: empty seats come first
+        if not free:
             raise Conflict("every seat is taken; call `sit` again when one is free, or ask a host for one")
-        return free
-    require_seat(ctx.room, seat, [s.id for s in state.seats if s.id not in holders])
-    if seat in holders:
-        raise Conflict(f"seat {seat} is taken by {holders[seat]}", did_you_mean=open_to(ctx.room, me)[:3])
+        return free[0]
+    require_seat(room, seat, open_to(room))
+    holder = next((m for m in members if m.seat == seat and not _gives_way(m)), None)
+    if holder is not None:
+        raise Conflict(f"seat {seat} is taken by {holder.handle}", did_you_mean=open_to(room, me)[:3])
     return seat
 
 

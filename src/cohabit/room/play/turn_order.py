@@ -28,12 +28,5 @@ def movers(state: RoomState, to_move: Sequence[SeatId], over: bool) -> list[str]
         return [handle_of(holder)]
     if state.step_ticks:
         return [m.handle for m in awaited(state, to_move, over) if m.id not in state.passed]
-    names = _seat_names(state)
+    names = {s.id: s.name or s.id for s in state.seats} | state.players
     return [names.get(seat, seat) for seat in to_move]
-
-
-def _seat_names(state: RoomState) -> dict[SeatId, str]:
-    """Seat id to the handle of the member who has it, or to the seat's name if it is empty."""
-    names = {s.id: s.name or s.id for s in state.seats}
-    names.update({m.seat: m.handle for m in state.members.values() if m.seat is not None})
-    return names

@@ -214,7 +214,7 @@ def rules(ctx: Context) -> Rules:
     mine = [c for c in allowed_commands(ctx.room, ctx.member) if offers(ctx.room, ctx.member, c)]
     space = ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action and c.for_model], world.spec.examples)
     actions = as_called(space.to_text())
-    others = ", ".join(_in_short(c) for c in mine if c.for_model and not c.is_action)
+    others = ", ".join(in_short(c) for c in mine if c.for_model and not c.is_action)
     parts = [
         to_players(ctx.room, ctx.member)
         + (description if description.startswith(title) else f"{title}\n{description}"),
@@ -239,7 +239,7 @@ def _no_actions(room: BaseRoom, member: Member) -> str:
     """The reason why a member has no actions, and those that it would have."""
     others = [c for c in known_now(room, member) if c.is_action and not by_grant(member, c)]
     needs = " or ".join(others[0].needs) if others else ""
-    more = f"With {needs} you could use: {', '.join(map(_in_short, others))}" if others else ""
+    more = f"With {needs} you could use: {', '.join(map(in_short, others))}" if others else ""
     return "\n".join(filter(None, (watch_only(room, member), more))) or "none"
 
 
@@ -253,29 +253,16 @@ def allowed_commands(room: BaseRoom, member: Member) -> list[Command]:
 
 def later_text(room: BaseRoom, member: Member) -> str:
     """The commands of this kind of world that are not possible now. A model reads the rules once, so they name them."""
-    later = [c for c in allowed_commands(room, member) if _is_of_this_kind(c) and not offers(room, member, c)]
-    return f"When they are possible: {', '.join(map(_in_short, later))}" if later else ""
+    later = [c for c in allowed_commands(room, member) if is_of_this_kind(c) and not offers(room, member, c)]
+    return f"When they are possible: {', '.join(map(in_short, later))}" if later else ""
 
 
-def unlisted_text(room: BaseRoom, member: Member) -> str:
-    """The commands of this kind of world that the short list of tools does not have, or not yet."""
-    found = [
-        c for c in allowed_commands(room, member) if _is_of_this_kind(c) and not (c.listed and offers(room, member, c))
-    ]
-    if not found:
-        return ""
-    return (
-        "Not listed as tools: call them by name, with `act`, when they are possible "
-        f"({OPTIONAL}): {', '.join(map(_in_short, found))}"
-    )
-
-
-def _is_of_this_kind(command: Command) -> bool:
+def is_of_this_kind(command: Command) -> bool:
     """True if rooms with other kinds of worlds do not have it."""
     return (command.only_if is not None or command.is_action) and command.for_model
 
 
-def _in_short(command: Command) -> str:
+def in_short(command: Command) -> str:
     return command.as_action(command.tool_name).in_short()
 
 

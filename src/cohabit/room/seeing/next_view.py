@@ -8,7 +8,7 @@ from msgspec.json import encode
 from cohabit.model.seat import Eye
 from cohabit.room.base import BaseRoom
 from cohabit.room.seeing.looking import ViewReply
-from cohabit.room.seeing.view import View, players_of
+from cohabit.room.seeing.view import View
 from cohabit.room.state import Member
 
 
@@ -29,6 +29,6 @@ def view_for(room: BaseRoom, eye: Eye, me: Member | None) -> NextView:
     seen = room.view_through(eye)
     return NextView(
         seen.text, seen.to_move, me is not None and room.is_turn_of(me), seen.observation, seen.over, seen.paused,
-        seen.tick, seen.total_reward, id=view_id(seen), players=players_of(room.state),
+        seen.tick, seen.total_reward, id=view_id(seen), players=room.state.players,
         seat=me.seat if me is not None else None,
     )  # fmt: skip

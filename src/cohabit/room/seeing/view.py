@@ -78,17 +78,12 @@ def make_view(
     return View(text, seen, turn.shown, turn.over, state.paused, state.tick, total_reward)
 
 
-def players_of(state: RoomState) -> dict[SeatId, str]:
-    """The handles of the members who hold seats."""
-    return {m.seat: m.handle for m in state.members.values() if m.seat is not None}
-
-
 def seats_text(state: RoomState, with_empty: bool) -> str:
     """A line that says who plays which seat, because a world names its seats and the room its members. ``with_empty``:
     also which seats nobody plays, because others wait for their turns."""
     if len(state.seats) > MOVERS_SHOWN:
         return ""
-    players = players_of(state)
+    players = state.players
     called = [(s.name or s.id, players.get(s.id, "nobody")) for s in state.seats if with_empty or s.id in players]
     named = [f"{name} = {handle}" for name, handle in called if name != handle]
     return f"Seats: {', '.join(named)}\n" if named else ""
