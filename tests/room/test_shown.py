@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from cohabit.model.text_changes import apply_changes
+from cohabit.model.view_changes import HOW_TO_READ, LINES_BELOW
 from cohabit.registry import BUILT_IN
 from cohabit.room.room import Room
-from cohabit.room.seeing.looking import HOW_TO_READ, LINES_BELOW, ViewReply
+from cohabit.room.seeing.looking import ViewReply
 from cohabit.room.seeing.shown import LONG_VIEW, MAX_AFTER_ACTION, MAX_CHARACTERS, VIEWS_PER_MEMBER, ShownViews
 from cohabit.testing.play import Play
 from cohabit.world import Observation, overrides

@@ -313,27 +313,29 @@ class BaseRoom:
     def view_through(self, eye: Eye) -> View:
         """The view of an eye, as values and as text. Cached until the next entry."""
         view = self._views.get(eye)
-        if view is None:
-            view = self.crash_on_bug(self._made_view, eye)
-            if len(self._views) < VIEWS_CACHED:
-                self._views[eye] = view
-        return view
-
-    def _made_view(self, eye: Eye) -> View:
-        turn, seat = self._turn or self.turn(), eye.seat
-        own, total = "", None
-        choices: Sequence[Action] = ()
-        if seat is not None:
-            if seat in turn.seats:
-                if self._takes_turns:
-                    own = f"\n{YOUR_TURN}"
-                if self._has_legal:
-                    choices = self.world.legal(self.seats[seat]) or ()
-            if self._shows_returns and (self.state.returns or self.world.returns()):
-                total = self.state.returns.get(seat, 0.0)
-        listed = self._legal_names, self.world.spec.examples
-        view = make_view(self.state, self._observe(eye), turn, own, choices, total, *listed)
-        check_view(eye, view.text, view.observation)
+        if view is not None:
+            return view
+        try:
+            turn, seat = self._turn or self.turn(), eye.seat
+            own, total = "", None
+            choices: Sequence[Action] = ()
+            if seat is not None:
+                if seat in turn.seats:
+                    if self._takes_turns:
+                        own = f"\n{YOUR_TURN}"
+                    if self._has_legal:
+                        choices = self.world.legal(self.seats[seat]) or ()
+                if self._shows_returns and (self.state.returns or self.world.returns()):
+                    total = self.state.returns.get(seat, 0.0)
+            listed = self._legal_names, self.world.spec.examples
+            view = make_view(self.state, self._observe(eye), turn, own, choices, total, *listed)
+            check_view(eye, view.text, view.observation)
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
+        if len(self._views) < VIEWS_CACHED:
+            self._views[eye] = view
         return view
 
     def observe(self, eye: Eye) -> Observation:

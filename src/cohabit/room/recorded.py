@@ -255,12 +255,11 @@ class RecordedRoom(BaseRoom):
                 if self.pace == "turns" or not state.waiting_for:
                     state.turn_started = at
                 state.waiting_for = waiting
-        hooks = self.hooks
         if self._followed != self.roster_version:
             self._followed = self.roster_version
-            for feature in hooks["follow_roster"]:
+            for feature in self.hooks["follow_roster"]:
                 self.crash_on_error(feature.follow_roster, Context(self, state, None, at, told))
-        for feature in hooks["follow"]:
+        for feature in self.hooks["follow"]:
             self.crash_on_error(feature.follow, Context(self, state, None, at, told))
         return ended
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from cohabit.errors import (
     CohabitError,
@@ -77,14 +78,14 @@ class Room(RecordedRoom):
         now = self.settle(at) if at < self.record.at or self.ahead_ms or not self.timers.idle else at
         try:
             call = self.admit(who, name, args, at, key, via, credential)
-            member, command = call.member, call.command
+            member, command, checked = call.member, call.command, call.args
             if call.kept is not None:
                 return self.reply(member, command, call.kept.result, look, call.wrapped)
             if not command.records:
-                return self._ask(member, command, call.args, now)
+                return self._ask(member, command, checked, now)
             before = self.record.seq
-            named = command.on_wire(call.args) if command.wire_names else call.args
-            result = self._write(now, command, who, named, call.args, call.why, key, via)
+            named = command.on_wire(checked) if command.wire_names else checked
+            result = self._write(now, command, who, named, checked, call.why, key, via)
             try:
                 return self.reply(member, command, result, look, call.wrapped)
             except WorldInterrupted:
@@ -118,7 +119,7 @@ class Room(RecordedRoom):
         if self.counts_calls:
             self.budget.spend(who, at)
         why, wrapped = None, False
-        command = self.commands.by_name.get(name)
+        command = self.commands.get(name)
         if command is None or command.unwrap is not None:
             wrapped = command is not None
             command, args, why = self._resolve(member, command, name, args, at)
@@ -127,6 +128,8 @@ class Room(RecordedRoom):
                 raise refusal(self.budget.refusal)
             kept = kept_reply(self.state, member, command, args, key)
             if kept is not None:  # before the decision: after the first call it may be another member's turn
+                if command.where == "world":
+                    kept = replace(kept, result=msgspec.convert(kept.result, Outcome))
                 return Admitted(member, command, {}, why, wrapped, kept)
         decision = decide(command, member, self, at, via)
         if decision.code:
@@ -187,7 +190,7 @@ class Room(RecordedRoom):
         """The reply to a call. For an action, adds the observation that the member may see."""
         if command.where != "world":
             return result
-        outcome = result if isinstance(result, Outcome) else msgspec.convert(result, Outcome)
+        outcome: Outcome = result
         length = len(outcome.message) + len(outcome.public)
         if outcome.told:
             length += sum(len(told.text) for told in outcome.told)

@@ -9,7 +9,7 @@ import pytest
 
 from cohabit.faces.mcp.short_replies import MAX_IN_A_ROW
 from cohabit.model.text_changes import apply_changes
-from cohabit.room.seeing.looking import HOW_TO_READ
+from cohabit.model.view_changes import HOW_TO_READ
 from cohabit.scenario import AgentSpec, Scenario
 
 CHANGES = "\n\nChanges since view "

@@ -15,8 +15,9 @@ from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.render import action_of
 from cohabit.model.action import ActionResult
 from cohabit.model.observation import LAST_ACTION
+from cohabit.model.view_changes import HOW_TO_READ
 from cohabit.room.commands import command_of
-from cohabit.room.seeing.looking import HOW_TO_READ, UNKNOWN_VIEW, ViewReply, view
+from cohabit.room.seeing.looking import UNKNOWN_VIEW, ViewReply, view
 
 MAX_IN_A_ROW = 10
 """After this many short replies the whole view comes again: nobody puts longer chains of changes together."""

@@ -7,8 +7,8 @@ from msgspec import Meta, Struct, structs
 
 from cohabit.errors import GameRejected
 from cohabit.model.grant import Capability
-from cohabit.model.observation import LAST_ACTION, Observation, one_line
-from cohabit.model.text_changes import changes
+from cohabit.model.observation import Observation, one_line
+from cohabit.model.view_changes import view_changes
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Ready, Resource, WaitMs, command, command_of
 from cohabit.room.decide import by_features
@@ -22,12 +22,7 @@ from cohabit.world import Pace, World, overridden, overrides
 
 C = Capability
 SEATS_SHOWN, MAX_ID = 12, 40
-HOW_TO_READ = (
-    ": = replaces the line that begins alike, + is new, - is gone (-3: with the two after it), ! happened again; the "
-    "rest is as it was."
-)
 UNKNOWN_VIEW = "is not known any more, so this is all of it."
-LINES_BELOW = "The lines below the world's (= is replaced, + is new, - is gone):"
 END_TURN = "`turn_advance` ends your turn."
 CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
 
@@ -171,15 +166,11 @@ def _add_times(reply: ViewReply, ctx: Context) -> None:
         reply.text = f"{text}\nNext game in {reply.next_game_seconds} s."
 
 
-def _is_news(heading: str) -> bool:
-    """True if a section tells what happened in the last step, and not how things are."""
-    return heading.startswith(("NEWS", "MESSAGES", "LETTERS", LAST_ACTION)) or heading.endswith("LAST TURN")
-
-
 def _only_changes(reply: ViewReply, since: str, before: ShownView, world: World) -> None:
     """Leave out what has not changed since a view, if that is shorter."""
     assert reply.observation is not None
-    found = _changes(reply.observation, reply.text, before, world)
+    said = world.changes(before.observation, reply.observation)
+    found = view_changes(before.observation, before.text, reply.observation, reply.text, said)
     if found is None:
         return
     changed = f"Changes since view {since}{found}" if found else f"Nothing has changed since view {since}."
@@ -189,27 +180,6 @@ def _only_changes(reply: ViewReply, since: str, before: ShownView, world: World)
     old, new = before.observation.to_structured(), reply.observation.to_structured()
     reply.since, reply.observation = since, None
     reply.changed = {name: value for name, value in new.items() if value != old[name]}
-
-
-def _changes(now: Observation, text: str, before: ShownView, world: World) -> str | None:
-    """The changes, in the words of the world or else line by line; None if they cannot be told."""
-    said = world.changes(before.observation, now)
-    if said is None:
-        happened = now.step != before.observation.step
-        found = changes(before.text, text, _is_news if happened else lambda heading: False)
-        return f"{HOW_TO_READ}\n{found}" if found else found
-    # The text of the observation comes first, and the room's own lines follow.
-    rest = changes(before.text[len(before.observation.to_text()) :], text[len(now.to_text()) :])
-    if rest is None:
-        return None
-    lines = [*filter(None, (said, _last_action(now, before.observation, said), rest and f"{LINES_BELOW}\n{rest}"))]
-    return ":\n" + "\n".join(lines).rstrip("\n") if lines else ""
-
-
-def _last_action(now: Observation, before: Observation, said: str) -> str:
-    """A line about the reader's own action, if it is a new one."""
-    last, is_new = now.last_action, (now.step, now.last_action) != (before.step, before.last_action)
-    return f"{LAST_ACTION}: {last.to_text(said)}" if last is not None and is_new else ""
 
 
 def _not_yet(result: Any) -> bool:
