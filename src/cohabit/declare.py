@@ -5,7 +5,7 @@ defines the arguments, the docstring the description, the return annotation the 
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from functools import cached_property, partial
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -14,7 +14,7 @@ import msgspec
 
 from cohabit.errors import BadArgs
 from cohabit.model.suggest import nearest
-from cohabit.model.validation_errors import in_words, known_arguments
+from cohabit.model.validation_errors import alternatives, in_words, known_arguments
 
 _encode = msgspec.json.Encoder().encode
 
@@ -145,6 +145,14 @@ class Declaration:
         """JSON Schema (2020-12) of the arguments."""
         return object_schema(self.args_type)
 
+    def parameters(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The schema of each parameter; of one that may be null, the schema of its other values."""
+        for parameter, spec in self.schema.get("properties", {}).items():
+            known = [option for option in alternatives(spec, self.schema) if option.get("type") != "null"]
+            kinds = dict.fromkeys(map(_type_of, known))
+            only = known[0] if len(known) == 1 else {}
+            yield parameter, {**only, **spec, "type": spec.get("type") or " or ".join(kinds)}
+
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
         """JSON Schema of the result, if the function declares an object as its return type."""
@@ -170,6 +178,12 @@ def _default(value: Any) -> Any:
     if isinstance(value, list | dict | set) and value:
         return msgspec.field(default_factory=partial(deepcopy, value))
     return value
+
+
+def _type_of(schema: Mapping[str, Any]) -> str:
+    """The type of the values that a schema allows; a choice of words has none of its own."""
+    is_words = all(isinstance(value, str) for value in schema.get("enum", [None]))
+    return str(schema.get("type", "string" if is_words else "any"))
 
 
 def wire_name(parameter: str) -> str:

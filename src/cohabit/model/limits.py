@@ -4,6 +4,7 @@ A call with larger arguments is refused before anything reads it. The size in by
 Here it is the number of values that counts: a world looks at each. A larger view is an error of its world.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -90,3 +91,14 @@ def check_view(eye: Eye, text: str, seen: Observation) -> None:
 def _too_large_to_show(eye: Eye, unit: str, size: int, most: int) -> GameCrash:
     whose = f"seat {eye.seat}" if eye.seat is not None else f"those who see {eye.sees}"
     return GameCrash(f"the world shows too much: the view of {whose} has {size:,} {unit}; at most {most:,}")
+
+
+def characters(value: Any) -> int:
+    """About how many characters a plain value has when it is encoded."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(characters(key) + characters(of) + 4 for key, of in value.items())
+    if isinstance(value, list | tuple):
+        return sum(characters(of) + 2 for of in value)
+    return 8

@@ -59,7 +59,7 @@ def in_words(
 
 def _in_a_list(spec: Mapping[str, Any], given: Any, schema: Mapping[str, Any]) -> str:
     """A text that was given instead of a list of texts, as it must be written."""
-    of = [item for option in _options(spec, schema) for item in _options(option.get("items") or {}, schema)]
+    of = [item for option in alternatives(spec, schema) for item in alternatives(option.get("items") or {}, schema)]
     is_text = isinstance(given, str) and len(given) <= MAX_SHOWN
     return (
         f"; write {_encode([given]).decode()}"
@@ -114,24 +114,24 @@ def known_arguments(spec: Mapping[str, Any], where: str = "") -> str:
     return f"; {where or 'it'} takes {known or ('no fields' if where else 'no arguments')}"
 
 
-def _options(spec: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def alternatives(spec: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The alternatives of a schema, with references followed."""
     if "$ref" in spec:
-        return _options(schema.get("$defs", {}).get(spec["$ref"].rpartition("/")[2], {}), schema)
+        return alternatives(schema.get("$defs", {}).get(spec["$ref"].rpartition("/")[2], {}), schema)
     if "anyOf" in spec:
-        return [option for below in spec["anyOf"] for option in _options(below, schema)]
+        return [option for below in spec["anyOf"] for option in alternatives(below, schema)]
     return [spec]
 
 
 def _object(spec: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """The alternative that is an object; of several, the first."""
-    return next((option for option in _options(spec, schema) if "properties" in option), {})
+    return next((option for option in alternatives(spec, schema) if "properties" in option), {})
 
 
 def _below(spec: Mapping[str, Any], step: str, given: Any, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """The schema of a field or of an item of what was given."""
     kind = "array" if isinstance(given, list) else "object"
-    for option in _options(spec, schema):
+    for option in alternatives(spec, schema):
         if option.get("type", kind) != kind:
             continue
         if kind == "array":
@@ -161,7 +161,7 @@ _KINDS = {
 
 def _expected(spec: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """The expected kinds of a value, in words."""
-    found = list(dict.fromkeys(_kind(option) for option in _options(spec, schema)))
+    found = list(dict.fromkeys(_kind(option) for option in alternatives(spec, schema)))
     return f"{', '.join(found[:-1])} or {found[-1]}" if len(found) > 1 else found[0]
 
 

@@ -5,6 +5,7 @@ of an entry, which they are given.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -97,10 +98,9 @@ class BaseRoom:
         own = overridden(type(world))
         self._has_scope, self._has_legal, self._has_goals = "scope" in own, "legal" in own, "goals" in own
         adds = self._has_goals or self.pace == "rounds"  # goals, and the last action of a seat
-        self._observe = self._observe_and_add if adds else world.observe
-        self._observe_data = self._observe
-        if "observe_data" in own:
-            self._observe_data = self._observe_data_and_add if adds else world.observe_data
+        data = world.observe_data if "observe_data" in own else world.observe
+        self._observe = partial(self._with_own, world.observe) if adds else world.observe
+        self._observe_data = partial(self._with_own, data) if adds else data
         # How the text of a view names legal actions; None: it does not list them.
         names = self.tools.of if self.tools.prefixed else str
         self._legal_names: Callable[[str], str] | None = names if world.spec.show_legal else None
@@ -386,14 +386,9 @@ class BaseRoom:
         found = (self.crash_on_error(feature.last_action, self, seat) for feature in self.hooks["last_action"])
         return next((last for last in found if last is not None), None)
 
-    def _observe_and_add(self, eye: Eye) -> Observation:
-        return self._with_own(self.world.observe(eye), eye)
-
-    def _observe_data_and_add(self, eye: Eye) -> Observation:
-        return self._with_own(self.world.observe_data(eye), eye)
-
-    def _with_own(self, seen: Observation, eye: Eye) -> Observation:
+    def _with_own(self, observe: Callable[[Eye], Observation], eye: Eye) -> Observation:
         """The observation with what concerns its seat alone: its goals, and its last action."""
+        seen = observe(eye)
         seat = self.seats.get(eye.seat) if eye.seat is not None else None
         if seat is None:
             return seen

@@ -163,19 +163,9 @@ class Command(Declaration, Options):
                 minimum=spec.get("minimum"),
                 maximum=spec.get("maximum"),
             )
-            for parameter, spec in self._parameters()
+            for parameter, spec in self.parameters()
         ]
         return ActionDef(name or self.name, self.doc, params, list(self.preconditions), self.group)
-
-    def _parameters(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The schema of each parameter; of one that may be null, the schema of its other values."""
-        defs = self.schema.get("$defs", {})
-        for parameter, spec in self.schema.get("properties", {}).items():
-            options = [option for option in spec.get("anyOf", [spec]) if option.get("type") != "null"]
-            known = [{**defs.get(option.get("$ref", "").rpartition("/")[2], {}), **option} for option in options]
-            kinds = list(dict.fromkeys(_type_of(option) for option in known))
-            only = known[0] if len(known) == 1 else {}
-            yield parameter, {**only, **spec, "type": spec.get("type") or " or ".join(kinds)}
 
     def run_in(self, world: World) -> Callable[..., Any]:
         """The function that runs this command of a world: it takes the acting seat or the eye, then the arguments by
@@ -203,12 +193,6 @@ class Command(Declaration, Options):
         other = copy(self)
         other.tools = tools
         return other
-
-
-def _type_of(schema: Mapping[str, Any]) -> str:
-    """The type of the values that a schema allows; a choice of words has none of its own."""
-    is_words = all(isinstance(value, str) for value in schema.get("enum", [None]))
-    return str(schema.get("type", "string" if is_words else "any"))
 
 
 class command(Options):  # noqa: N801 - a decorator

@@ -52,16 +52,12 @@ class RecordedRoom(BaseRoom):
     @classmethod
     def create(cls, state: RoomState, world: World, at: int) -> Self:
         """A new room. Its first entry contains everything needed to recreate it."""
-        return cls._opened(state, msgspec.to_builtins(state), world, at)
+        return cls.open(msgspec.to_builtins(state), world, at)
 
     @classmethod
     def open(cls, opening: Mapping[str, Any], world: World, at: int) -> Self:
         """A new room from its initial state as plain values, which are part of the record and must not change."""
-        return cls._opened(msgspec.convert(opening, RoomState), opening, world, at)
-
-    @classmethod
-    def _opened(cls, state: RoomState, opening: Mapping[str, Any], world: World, at: int) -> Self:
-        room, args = cls(state, world), {"state": opening}
+        room, args = cls(msgspec.convert(opening, RoomState), world), {"state": opening}
         room._write(at, room.commands.system["open"], None, args, args)
         room._checkpoint = room.record.tail[0]
         return room
@@ -82,9 +78,7 @@ class RecordedRoom(BaseRoom):
     def restore(cls, snapshot: Snapshot, lines: Iterable[Line], make_world: MakeWorld) -> Self:
         """The room at ``snapshot``, with the following lines replayed."""
         state = snapshot.state
-        _check_format(state)
-        world = make_world(state.source, state.config)
-        _check_version(state, world)
+        world = _world_of(state, make_world)
         world.restore(snapshot.world)
         room = cls(state, world)
         room.record = Record(snapshot.seq, snapshot.digest, snapshot.at)
@@ -96,7 +90,7 @@ class RecordedRoom(BaseRoom):
     def replay(cls, lines: Iterable[Line], make_world: MakeWorld) -> Self:
         """The room after replaying a whole record."""
         rest = iter(lines)
-        room = cls._opened_by(next(rest, None), make_world)
+        room = cls._opened_by(rest, make_world)
         room._replay_lines(rest)
         return room
 
@@ -104,10 +98,8 @@ class RecordedRoom(BaseRoom):
     def replaying(cls, lines: Iterable[Line], make_world: MakeWorld) -> Iterator[tuple[Self, Line]]:
         """Replay entry by entry, yielding the room after each one. It is the same Room object each time."""
         rest = iter(lines)
-        first = next(rest, None)
-        room = cls._opened_by(first, make_world)
-        assert first is not None
-        yield room, first
+        room = cls._opened_by(rest, make_world)
+        yield room, room.record.tail[0]
         yield from room.following(rest)
 
     def following(self, lines: Iterable[Line]) -> Iterator[tuple[Self, Line]]:
@@ -118,17 +110,15 @@ class RecordedRoom(BaseRoom):
             yield self, line
 
     @classmethod
-    def _opened_by(cls, first: Line | None, make_world: MakeWorld) -> Self:
+    def _opened_by(cls, lines: Iterator[Line], make_world: MakeWorld) -> Self:
+        first = next(lines, None)
         if first is None or first.entry.do != "open":
             raise RecordCorrupt("the record does not begin with an 'open' entry")
         try:
             state = msgspec.convert(first.entry.args["state"], RoomState)
         except (msgspec.ValidationError, KeyError, TypeError) as wrong:
             raise RecordCorrupt(f"the first entry of the record is not that of a room: {wrong}") from None
-        _check_format(state)
-        world = make_world(state.source, state.config)
-        _check_version(state, world)
-        room = cls(state, world)
+        room = cls(state, _world_of(state, make_world))
         room._replay_lines([first])
         return room
 
@@ -340,18 +330,18 @@ class RecordedRoom(BaseRoom):
             )
 
 
-def _check_format(state: RoomState) -> None:
+def _world_of(state: RoomState, make_world: MakeWorld) -> World:
+    """The world of a record, if this version of Cohabit and of the world can read it."""
     if state.format != FORMAT:
         whose = "an earlier alpha" if state.format < FORMAT else "a newer version"
         raise RecordCorrupt(
             f"the record of room {state.id} was made by {whose} of Cohabit, whose records this version cannot read; "
             f"use the version that made it (its format is {state.format}, this version reads {FORMAT})"
         )
-
-
-def _check_version(state: RoomState, world: World) -> None:
+    world = make_world(state.source, state.config)
     if world.spec.version != state.version:
         raise RecordCorrupt(
             f"room {state.id} needs version {state.version} of {state.world!r}, but version {world.spec.version} is "
             f"installed. Install version {state.version} to open this room"
         )
+    return world

@@ -82,11 +82,10 @@ def grant_expired(ctx: Context, member: str) -> None:
     due = [layer for layer in who.layers if layer.has_expired(ctx.at)]
     names = ", ".join(in_order(who.held.intersection(c for layer in due for c in layer.capabilities)))
     who.set_layers([layer for layer in who.layers if layer not in due])
-    if any(layer.look for layer in due):
+    if any(layer.look or layer.kind == "limit" for layer in due):
         who.through = who.through_player = None
     if any(layer.kind == "limit" for layer in due):
         who.set_layers([Layer("limit")])
-        who.through = who.through_player = None
         ctx.tell(f"{who.handle}'s permissions have expired: {names or 'none'}", "roster")
     else:
         ctx.tell(f"{who.handle}'s temporary permissions have expired: {names}", "roster")

@@ -5,6 +5,7 @@ as a record entry.
 """
 
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Any
 
 from cohabit.room.state import RoomState
@@ -50,7 +51,7 @@ class Timers:
         """The system entry that is due next, and when."""
         if self._stale:
             due = [*_member_timers(state), *of_features()]
-            self._next = min(due, key=_when) if due else None
+            self._next = min(due, key=itemgetter(0)) if due else None
             self._stale = False
         first = self._next
         self.idle = first is None and state.turn_ms is None and state.rematch_ms is None
@@ -82,10 +83,6 @@ def next_game_begins(state: RoomState) -> int | None:
 def seconds_until(then: int, at: int) -> int:
     """Rounded up."""
     return max(-((at - then) // 1000), 0)
-
-
-def _when(due: Due) -> int:
-    return due[0]
 
 
 def _member_timers(state: RoomState) -> list[Due]:

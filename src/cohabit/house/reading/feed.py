@@ -15,9 +15,10 @@ from cohabit.house.streams.fanout import event_frame
 from cohabit.house.streams.subscriptions import Deliver, Subscription
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
+from cohabit.model.limits import characters
 from cohabit.model.seat import Eye
 from cohabit.room.commands import Resource, WaitMs, command, command_of
-from cohabit.room.seeing.visibility import FeedItem, characters, feed, is_news
+from cohabit.room.seeing.visibility import FeedItem, feed, is_news
 from cohabit.room.state import Member
 
 C = Capability

@@ -51,22 +51,15 @@ def grant(
     expires_in_s: ExpiresIn = None,
 ) -> Granted:
     """Set a member's exact permissions, replacing its role. After expiry it has none."""
-    who, given, ends = (
-        ctx.state.require_member(member, ctx.member),
-        in_order(capabilities(may)),
-        _expiry(ctx, expires_in_s),
-    )
+    who, given = ctx.state.require_member(member, ctx.member), in_order(capabilities(may))
     if through is not None and who.id == ctx.member.id:
         raise PermissionDenied("you cannot give yourself another member's view; ask its player (`ask`)")
     player = player_on(ctx, through, who) if through is not None else None
     if player is not None and (why := ctx.room.kept_private(player, "view")):
         raise PermissionDenied(why)
-    granted = change_layers(
-        ctx,
-        who,
-        [Layer("addition", given), Layer("limit", given, ends)],
-        f"set {who.handle}'s permissions to {', '.join(given) or 'none'}{_for(expires_in_s)}",
-    )
+    layers = [Layer("addition", given), Layer("limit", given, _expiry(ctx, expires_in_s))]
+    words = f"set {who.handle}'s permissions to {', '.join(given) or 'none'}{_for(expires_in_s)}"
+    granted = change_layers(ctx, who, layers, words)
     if player is None:
         return granted
     who.through, who.through_player = through, player.id

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from cohabit.model.grant import Capability
+from cohabit.model.limits import characters
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import ALL, PUBLIC, Eye, Seat, SeatId
 from cohabit.room.state import Member, RoomState, handle_of
@@ -61,17 +62,6 @@ def _plays(state: RoomState, kibitzer: Member) -> bool:
     """True if the notified player still holds the seat."""
     player = state.members.get(kibitzer.through_player or "")
     return player is not None and player.seat == kibitzer.through
-
-
-def characters(value: Any) -> int:
-    """About how many characters a plain value has when it is encoded."""
-    if isinstance(value, str | bytes):
-        return len(value)
-    if isinstance(value, Mapping):
-        return sum(characters(key) + characters(of) + 4 for key, of in value.items())
-    if isinstance(value, list | tuple):
-        return sum(characters(of) + 2 for of in value)
-    return 8
 
 
 class FeedItem(Struct, frozen=True, omit_defaults=True, gc=False):
