@@ -201,6 +201,7 @@ class Room(RecordedRoom):
             return ActionResult(outcome.success, "Done." if outcome.success else BLIND, pending=outcome.pending)
         if command.result is not None and not wrapped:
             return outcome.data
+        over = self._is_over if self._is_over is not None else self.is_over()  # known after an action
         seen, shown, to_move, message = None, "", [], outcome.message
         if look and outcome.with_view:
             if eye is not None:
@@ -211,7 +212,7 @@ class Room(RecordedRoom):
                 if ended := feature.reply_note(self, member):
                     message, to_move = f"{message} {ended}".lstrip(), []
         return ActionResult(
-            outcome.success, message, outcome.reward, [*outcome.achievements], self.is_over(), seen, outcome.data,
+            outcome.success, message, outcome.reward, [*outcome.achievements], over, seen, outcome.data,
             to_move, shown, outcome.pending,
         )  # fmt: skip
 
