@@ -77,17 +77,16 @@ class Room(RecordedRoom):
         """
         now = self.settle(at) if at < self.record.at or self.ahead_ms or not self.timers.idle else at
         try:
-            call = self.admit(who, name, args, at, key, via, credential)
-            member, command, checked = call.member, call.command, call.args
-            if call.kept is not None:
-                return self.reply(member, command, call.kept.result, look, call.wrapped)
+            member, command, checked, why, wrapped, kept = self._admit(who, name, args, at, key, via, credential)
+            if kept is not None:
+                return self.reply(member, command, kept.result, look, wrapped)
             if not command.records:
                 return self._ask(member, command, checked, now)
             before = self.record.seq
             named = command.on_wire(checked) if command.wire_names else checked
-            result = self._write(now, command, who, named, checked, call.why, key, via)
+            result = self._write(now, command, who, named, checked, why, key, via)
             try:
-                return self.reply(member, command, result, look, call.wrapped)
+                return self.reply(member, command, result, look, wrapped)
             except WorldInterrupted:
                 raise
             except BaseException as bug:  # if the world cannot be observed, the action is rolled back
@@ -109,6 +108,12 @@ class Room(RecordedRoom):
         credential: Credential | None = None,
     ) -> Admitted:  # fmt: skip
         """Resolve and authorize a call, then validate its arguments and scope."""
+        return Admitted(*self._admit(who, name, args, at, key, via, credential))
+
+    def _admit(
+        self, who: str, name: str, args: Any, at: int, key: str | None, via: str | None, credential: Credential | None
+    ) -> tuple[Member, Command, dict[str, Any], str | None, bool, KeptReply | None]:
+        """The fields of ``Admitted`` as a tuple, so that ``call`` need not create the object."""
         member = self.state.members.get(who)
         if member is None:
             raise Unauthorized("you are not a member of this room")
@@ -130,7 +135,7 @@ class Room(RecordedRoom):
             if kept is not None:  # before the decision: after the first call it may be another member's turn
                 if command.where == "world":
                     kept = replace(kept, result=msgspec.convert(kept.result, Outcome))
-                return Admitted(member, command, {}, why, wrapped, kept)
+                return member, command, {}, why, wrapped, kept
         decision = decide(command, member, self, at, via)
         if decision.code:
             raise refusal(decision)
@@ -143,7 +148,7 @@ class Room(RecordedRoom):
             self._check_scope(member, command, checked)
         if self.hooks["refuses_words"] and command.records and command.words is not None:
             self.check_words(member, Words.of(checked, command.words, why, None if command.category == "bus" else at))
-        return Admitted(member, command, checked, why, wrapped)
+        return member, command, checked, why, wrapped, None
 
     def _resolve(
         self, member: Member, command: Command | None, name: str, args: Any, at: int
