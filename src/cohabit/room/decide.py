@@ -113,7 +113,7 @@ def by_grant(member: Member, command: Command) -> Decision:
     name = command.name if command.for_model else "this"
     return Decision(
         "PERMISSION_DENIED",
-        f"{name} requires {wanted}, and {member.handle} ({member.role_name}) {lacks}. {giver} can grant it.",
+        f"{name} requires {wanted}, and {member.handle} ({member.role_name}) {lacks}. {giver} can grant it (`ask`).",
         command.needs,
     )
 
@@ -157,8 +157,8 @@ def _without_seat(room: BaseRoom, member: Member, command: Command) -> Decision:
     if not command.is_action:
         return ALLOWED
     if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
-        how = "Call `sit` to take one" if can_sit(room, member) else "Call `sit` when one is free, or ask a host for one"
-        ours = f"{command.name} requires a seat, and {member.handle} has none. {how}"
+        now = "to take one" if can_sit(room, member) else "when one is free, or ask a host for one"
+        ours = f"{command.name} requires a seat, and {member.handle} has none. Call `sit` {now}"
         theirs = (feature.without_seat(member, command) for feature in room.hooks["without_seat"])
         return Decision("PERMISSION_DENIED", next(filter(None, theirs), ours))
     return ALLOWED
