@@ -272,7 +272,7 @@ WITHOUT_EFFECT = (
         "When the time of a room begins that nothing else knows.",
     ),
     *(
-        WithoutEffect("room/seeing/visibility.py", was, becomes, "About how many characters a value has.")
+        WithoutEffect("model/limits.py", was, becomes, "About how many characters a value has.")
         for was, becomes in (("return 8", "return 9"), ("(of) + 4", "(of) + 5"), ("(of) + 2", "(of) + 3"))
     ),
     WithoutEffect(

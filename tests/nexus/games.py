@@ -45,6 +45,7 @@ class WeakStore(MemoryStore):
         super().__init__()
         self.power: int | None = None  # how many commits it still makes; None: any number
         self.refuses: set[int] = set()  # which of the next commits
+        self.refuses_entry = ""  # every commit with an entry of this name
         self.commits = 0
 
     def commit(self, writes: Sequence[Write]) -> None:
@@ -53,7 +54,8 @@ class WeakStore(MemoryStore):
             if self.power <= 0:
                 raise StorageFailed("the power has failed")
             self.power -= 1
-        if self.commits in self.refuses:
+        entries = {line.entry.do for write in writes for line in write.lines}
+        if self.commits in self.refuses or self.refuses_entry in entries:
             raise StorageFailed("the disk is full")
         super().commit(writes)
 

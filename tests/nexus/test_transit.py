@@ -511,8 +511,12 @@ async def test_a_package_that_was_applied_is_not_applied_again_after_its_game_wa
         for _ in range(2):
             await world("ann", "zoo", "take", item="gold")
         await world.rest()
-        world.store.refuses = {world.store.commits + 3}  # visit_closed, after the game's entry and the profile
-        await stop_before_the_nexus_knows(world, "ann", "zoo")
+        world.store.refuses_entry = "visit_closed"  # after the game's entry and the profile
+        await world("ann", "zoo", "exit_game", carry={"gold": 2})
+        await world.rest()
+        world.store.refuses_entry = ""
+        world.house.rooms["zoo"].stop(Quarantined("its world hangs"))
+        await world.rest()
         assert world.profile("ann").session is None
         assert list(VISITS.read(world.room("zoo").state).leaving)
         if stays:

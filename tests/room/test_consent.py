@@ -17,7 +17,7 @@ AGENT = {"id": "bot", "kind": "agent", "identity": "i-bot"}
 
 
 def room_with_agent() -> Room:
-    return make_room(RED, BLUE, HOST, AGENT)
+    return make_room(RED, BLUE, HOST, AGENT, partial_intel=True)
 
 
 def held(room: Room, handle: str = "bot") -> frozenset[C]:

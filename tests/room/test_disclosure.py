@@ -147,7 +147,7 @@ def test_an_agent_whose_backend_a_host_has_named_counts_as_disclosed_and_as_send
 def test_a_player_that_sees_what_is_public_is_told_what_it_did_where_everything_is_public(
     world: str, name: str, args: dict[str, int], shown: bool
 ) -> None:
-    room = make_room(RED, BLUE, HOST, world=world)
+    room = make_room(RED, BLUE, HOST, world=world, partial_intel=True)
     room.call("hostess", "narrow", {"member": "ann", "may": ["read_own"]}, at=1)
     reply = room.call("ann", name, args, at=2)
     assert (reply.message != "Done.", reply.observation is not None) == (shown, shown)

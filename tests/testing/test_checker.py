@@ -482,7 +482,7 @@ SAMPLES_BROKEN = {
     "its pace needs a method that it has not": ("harvest.py", "pace", "calls resolve()", [("    def resolve", "    def _resolve")]),
     "a total is not a number": ("harvest.py", "play", "a total is a finite number", [(TOTALS, "        return dict.fromkeys(self.totals, float('nan'))\n")]),
     "a score is not a finite number": (
-        "harvest.py", "to_move", "scores must be finite numbers", [("    def resolve", "    def standings(self):\n        return [__import__('cohabit').Standing(seat, seat, float('inf')) for seat in self.order]\n\n    def resolve")]
+        "harvest.py", "play", "is a finite number", [("    def resolve", "    def standings(self):\n        return [__import__('cohabit').Standing(seat, seat, float('inf')) for seat in self.order]\n\n    def resolve")]
     ),
     "a total is of a seat that is not there": ("harvest.py", "returns", "returns() names 'west'", [(TOTALS, "        return {'west': 1.0}\n")]),
     "its totals do not begin at 0": ("harvest.py", "returns", "totals must start at 0", [("dict.fromkeys(self.order, 0.0)", "dict.fromkeys(self.order, 1.0)")]),

@@ -37,7 +37,7 @@ async def test_each_worker_has_numbers_and_one_that_hangs_delays_nobody_who_asks
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(supervisor, "SILENT_S", 0.1)
-    monkeypatch.setattr(cluster, "NUMBERS_S", 0.1)
+    monkeypatch.setattr(cluster, "NUMBERS_S", 1.0)
     async with working(tmp_path, metrics_rooms=1, worker_timeout_s=600) as workers:
         for room, calls in (("a", 1), ("b", 9)):
             await workers.create(room)
