@@ -275,7 +275,7 @@ class ConsentFeature(Feature):
 
     def game_ends(self, ctx: Context, is_loaded: bool) -> None:
         for member in ctx.state.members.values():
-            if any(layer.this_game for layer in member.layers):
+            if member.layers and any(layer.this_game for layer in member.layers):
                 _end_consents(ctx, member)
         if WAITING.read(ctx.state).frees_seats and not is_loaded and not ctx.room.has_arrivals:
             for member in ctx.state.members.values():

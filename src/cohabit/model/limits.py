@@ -29,6 +29,7 @@ MAX_VIEW_DATA = 4_000_000
 MANY_CHOICES = 1_000
 _encode = msgspec.json.Encoder().encode
 _CONTAINERS = (dict, list, tuple)
+_NUMBERS = frozenset({int, float, bool})
 _TOO_MANY = f"more than {MAX_VALUES:,} values"
 _TOO_LONG = f"more than {MAX_ARGUMENT_TEXT:,} characters of text"
 
@@ -41,6 +42,8 @@ def too_large(args: Any) -> str:
         return _TOO_MANY
     length = 0
     for value in args.values():
+        if type(value) in _NUMBERS:
+            continue
         if isinstance(value, str):
             length += len(value)
         elif isinstance(value, _CONTAINERS):

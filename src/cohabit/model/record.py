@@ -26,6 +26,8 @@ def why_unreadable(told: Iterable[Any]) -> str:
     for one in told:
         if not isinstance(one, Told):
             return f"what is told must be values of Told, not {one!r:.60}"
+        if type(one.text) is str and one.kind == "info" and one.seats is None:
+            continue  # the usual case
         given: Any = one
         text = given.text if isinstance(given.kind, str) else given.kind
         if not isinstance(text, str):

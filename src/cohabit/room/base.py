@@ -315,6 +315,7 @@ class BaseRoom:
         view = self._views.get(eye)
         if view is not None:
             return view
+        observe = self._observe  # in Python 3.11, calling what is in an attribute is slow
         try:
             turn, seat = self._turn or self.turn(), eye.seat
             own, total = "", None
@@ -327,8 +328,8 @@ class BaseRoom:
                         choices = self.world.legal(self.seats[seat]) or ()
                 if self._shows_returns and (self.state.returns or self.world.returns()):
                     total = self.state.returns.get(seat, 0.0)
-            listed = self._legal_names, self.world.spec.examples
-            view = make_view(self.state, self._observe(eye), turn, own, choices, total, *listed)
+            names, examples = self._legal_names, self.world.spec.examples
+            view = make_view(self.state, observe(eye), turn, own, choices, total, names, examples)
             check_view(eye, view.text, view.observation)
         except (CohabitError, WorldInterrupted):
             raise
@@ -340,7 +341,7 @@ class BaseRoom:
 
     def observe(self, eye: Eye) -> Observation:
         """The observation of an eye: values alone."""
-        observe = self._observe  # in Python 3.11, calling what is in an attribute is slow
+        observe = self._observe  # in a variable, as in `view_through`
         try:
             seen = observe(eye)
             check_view(eye, seen.text, seen)

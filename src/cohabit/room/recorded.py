@@ -262,10 +262,12 @@ class RecordedRoom(BaseRoom):
             raise
         if not isinstance(outcome, Outcome):
             outcome = Outcome("" if outcome is None else str(outcome))
-        if not isfinite(outcome.reward):
-            raise ValueError(f"a reward must be a finite number, not {outcome.reward!r}")
-        if type(outcome.reward) not in (float, int):  # a number of NumPy, which no answer can hold
-            outcome = replace(outcome, reward=float(outcome.reward))
+        reward = outcome.reward
+        if reward != 0.0 or type(reward) is not float:
+            if not isfinite(reward):
+                raise ValueError(f"a reward must be a finite number, not {reward!r}")
+            if type(reward) not in (float, int):  # a number of NumPy, which no answer can hold
+                outcome = replace(outcome, reward=float(reward))
         if outcome.told:
             told.extend(outcome.told)
         if outcome.public:
