@@ -28,6 +28,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from jsonschema import Draft202012Validator
 
+from cohabit.testing import checker
 from cohabit.workspace.clone import git
 from tests.examples import NEW_CASES, examples, leave_out_of_samples
 
@@ -173,6 +174,13 @@ def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     fixed = git._fixed_environment
     monkeypatch.setattr(git, "_fixed_environment", lambda root: fixed(root) | {"GIT_TEST_FSYNC": "0"})
     monkeypatch.setattr(os, "fsync", lambda fd: None)
+
+
+@pytest.fixture
+def without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes are two thirds of the work of a check of a small world. A test about another check needs none, and
+    of many worlds that are checked alike a few are enough."""
+    monkeypatch.setattr(checker, "CHECKS", {name: check for name, check in checker.CHECKS.items() if name != "process"})
 
 
 @pytest.fixture(scope="session")

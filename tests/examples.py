@@ -14,6 +14,10 @@ the values of each. With `kind`, a function of the parameters, the first case of
 
     @pytest.mark.sampled(kind=lambda power: POWERS[power].family)
 
+Where some cases are quicker than others, or say more, the test names those that are kept:
+
+    @pytest.mark.parametrize("world", soak_except(WORLDS, "nim", "lounge"))
+
 Tests with the same cases begin at different ones, so that each case is in one of the samples:
 
     @pytest.mark.sampled(start=1)
@@ -24,7 +28,8 @@ from __future__ import annotations
 import inspect
 import os
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pytest
 
@@ -34,6 +39,11 @@ SHARE = 3
 
 def examples(many: int) -> int:
     return many if NEW_CASES else max(many // SHARE, 1)
+
+
+def soak_except(cases: Iterable[str], *kept: str) -> list[Any]:
+    """Parameters of which `make test` tries these, and `make soak` the others."""
+    return [pytest.param(case, marks=() if case in kept else pytest.mark.soak) for case in cases]
 
 
 def leave_out_of_samples(items: list[pytest.Item]) -> None:

@@ -18,9 +18,10 @@ from cohabit.lab.statecraft.run import run
 from cohabit.model.seat import Seat
 from cohabit.registry import find_world
 from cohabit.scenario import parse_scenario, read_scenario
-from cohabit.testing.checker import check_world
+from cohabit.testing.checker import check_here, check_world
 
 from . import forks
+from .examples import soak_except
 from .ports import free_port
 
 ROOT = Path(__file__).parent.parent
@@ -38,6 +39,7 @@ LAST_LINES = {
     "workspace_day.py": r"ok: 8 entries and 3 items, each once; one conflict, resolved; four identical clones",
 }
 WORLDS = ("pig.py", *(f"worlds/{path.name}" for path in sorted((EXAMPLES / "worlds").glob("*.py"))))
+OF_EACH_PACE = ("pig.py", "worlds/corridor.py", "worlds/harvest.py", "worlds/drift.py")
 FEATURES = ("poll.py",)
 BLOCK = re.compile(r"^```python(?: title=\"[^\"]*\")?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -49,7 +51,8 @@ def test_every_example_is_tested() -> None:
     assert {path.name for path in EXAMPLES.glob("*.py")} == {*LAST_LINES, "pig.py", *FEATURES}
 
 
-@pytest.mark.parametrize("name", LAST_LINES)
+# The odyssey takes as long as all others. Journeys between rooms are tested in `tests/nexus/`.
+@pytest.mark.parametrize("name", soak_except(LAST_LINES, *(name for name in LAST_LINES if name != "odyssey.py")))
 def test_an_example_runs_and_says_that_it_worked(name: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / name)], cwd=tmp_path, capture_output=True, text=True, timeout=240
@@ -147,9 +150,15 @@ def test_an_experiment_that_is_shown_can_be_played(path: Path, tmp_path: Path) -
     assert write_report(small, rounds, tmp_path).read_text().count("<svg") == 6
 
 
-@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize("name", soak_except(WORLDS, *OF_EACH_PACE))
 def test_an_example_world_keeps_the_contract(name: str) -> None:
     report = check_world(str(EXAMPLES / name), seeds=(1,), steps=100)
+    assert report.ok, report
+
+
+@pytest.mark.parametrize("name", [name for name in WORLDS if name not in OF_EACH_PACE])
+def test_an_example_world_keeps_the_contract_within_a_process(name: str, without_processes: None) -> None:
+    report = check_here(str(EXAMPLES / name), seeds=(1,), steps=100)
     assert report.ok, report
 
 

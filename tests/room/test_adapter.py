@@ -29,7 +29,7 @@ from cohabit.protocols.wsap import (
 from cohabit.protocols.wsap.one_seat import OneSeat, as_adapter
 from cohabit.registry import find_world, make_world
 from cohabit.room.room import Room
-from cohabit.testing.checker import check_world
+from cohabit.testing.checker import check_here, check_world
 from cohabit.world import Eye, Outcome, Seat, Told, World, WorldSpec, action
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "adapter.py"
@@ -191,7 +191,13 @@ def without_choices(seen: Observation) -> Observation:
 
 
 # -- an adapter as a world ------------------------------------------------------------------------
-def test_the_example_adapter_meets_the_contract_of_worlds() -> None:
+def test_the_example_adapter_meets_the_contract_of_worlds(without_processes: None) -> None:
+    report = check_here(str(EXAMPLE), seeds=(1,), steps=100)
+    assert report.ok, report
+
+
+@pytest.mark.soak
+def test_the_example_adapter_meets_the_contract_of_worlds_also_in_other_processes() -> None:
     report = check_world(str(EXAMPLE), seeds=(1,), steps=100)
     assert report.ok, report
 

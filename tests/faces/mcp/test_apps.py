@@ -23,7 +23,7 @@ from cohabit.house.house import House
 from cohabit.house.reading.front_ends import MAX_BYTES, read_front_end
 from cohabit.registry import find_world, known_worlds
 from cohabit.scenario import AgentSpec, Scenario
-from cohabit.testing.checker import check_world
+from cohabit.testing.checker import check_here, check_world
 from cohabit.world import WorldSpec
 
 from .conftest import Table, listening
@@ -258,11 +258,11 @@ def test_the_checker_of_worlds_finds_a_missing_front_end() -> None:
     ("<button type=button onclick='put()'>", "onclick='"),
 ])  # fmt: skip
 def test_the_checker_of_worlds_finds_what_the_sandbox_of_a_front_end_blocks(
-    tmp_path: Path, line: str, blocked: str
+    tmp_path: Path, line: str, blocked: str, without_processes: None
 ) -> None:
     (tmp_path / "pegs.py").write_text(PEGS.read_text())
     (tmp_path / "pegs.html").write_text(line)
-    report = check_world(f"{tmp_path / 'pegs.py'}:Pegs", seeds=(1,), steps=1)
+    report = check_here(f"{tmp_path / 'pegs.py'}:Pegs", seeds=(1,), steps=1)
     (spec,) = [finding for finding in report.findings if finding.check == "spec"]
     assert not spec.ok
     assert spec.message.endswith(f"these do not work: {blocked}")

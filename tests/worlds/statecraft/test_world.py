@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.examples import soak_except
 
 from cohabit.errors import BadArgs, GameRejected, TooLarge
 from cohabit.registry import make_world
@@ -16,7 +17,7 @@ from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
 from cohabit.room.seeing.visibility import feed
 from cohabit.scenario import AgentSpec, Scenario
-from cohabit.testing.checker import check_world
+from cohabit.testing.checker import check_here, check_world
 from cohabit.world import Eye, Seat
 from cohabit.worlds.statecraft.agent_input import history_context
 from cohabit.worlds.statecraft.cessions import legal_cessions
@@ -868,9 +869,15 @@ def test_replay_equals_play(calls, level):
     assert again.digest() == room.digest()
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", soak_except(LEVELS, LEVELS[0]))
 def test_the_world_keeps_the_contract_at_every_level_of_observability(level):
     report = check_world("statecraft", seeds=(1,), steps=25, config={"turns": 2, "mils": 2, "observability": level})
+    assert report.ok, f"\n{report}"
+
+
+@pytest.mark.parametrize("level", LEVELS[1:])
+def test_the_world_keeps_the_contract_within_a_process_at_every_level(level, without_processes):
+    report = check_here("statecraft", seeds=(1,), steps=25, config={"turns": 2, "mils": 2, "observability": level})
     assert report.ok, f"\n{report}"
 
 
