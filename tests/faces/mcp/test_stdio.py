@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.subscriptions import ResourceUpdated
+from tests import forks
 
 import cohabit
 from cohabit.errors import BadArgs, Unauthorized
@@ -16,11 +17,14 @@ from cohabit.faces.mcp.stdio import run_stdio
 
 
 def program(*args: str, **environment: str) -> StdioServerParameters:
+    command, *words = forks.command()
+    return StdioServerParameters(command=command, args=[*words, *args], env=environment)
+
+
+def real_program(*args: str) -> StdioServerParameters:
     source = str(Path(cohabit.__file__).parents[1])  # the program runs the code that is tested
     run = "from cohabit.faces.cli import main; main()"
-    return StdioServerParameters(
-        command=sys.executable, args=["-c", run, *args], env={**environment, "PYTHONPATH": source}
-    )
+    return StdioServerParameters(command=sys.executable, args=["-c", run, *args], env={"PYTHONPATH": source})
 
 
 def bridge(table: Any, who: str, *args: str) -> StdioServerParameters:
@@ -63,7 +67,7 @@ async def test_a_bridge_passes_news_on(table: Any) -> None:
 
 
 async def test_a_house_can_be_inside(era: str) -> None:
-    async with Client(program("mcp", "--scenario", "nim", "--as", "player-1"), mode=era) as client:
+    async with Client(real_program("mcp", "--scenario", "nim", "--as", "player-1"), mode=era) as client:
         seen = await client.call_tool("view")
         assert "The heap" in seen.content[0].text
 
