@@ -92,6 +92,7 @@ def test_the_link_to_the_table_alone_shows_nothing_else_and_survives_a_reload(ho
         page.reload()
 
 
+@pytest.mark.soak
 def test_a_room_without_a_game_is_shown_as_usual_by_the_link_to_the_table(house: Running, visit: Visit) -> None:
     people = [AgentSpec(id="ann", kind="human", role="host", token=token("ann"))]
     house.open(Scenario(scenario="talk", world="lounge", agents=people))
@@ -100,6 +101,7 @@ def test_a_room_without_a_game_is_shown_as_usual_by_the_link_to_the_table(house:
     expect(page.locator("iframe")).to_have_count(0)
 
 
+@pytest.mark.soak
 def test_the_document_follows_the_theme_of_the_page(house: Running, visit: Visit) -> None:
     house.open(players("tictactoe"))
     page = visit(house.link("ann"), color_scheme="light")
@@ -109,6 +111,7 @@ def test_the_document_follows_the_theme_of_the_page(house: Running, visit: Visit
     expect(body).to_have_css("background-color", "rgb(29, 32, 28)")
 
 
+@pytest.mark.soak
 def test_a_member_whose_grant_is_narrowed_is_refused_in_the_document(house: Running, visit: Visit) -> None:
     house.open(players("tictactoe"))
     page = visit(house.link("ann"))
@@ -178,6 +181,7 @@ def test_the_table_of_whist_shows_a_watcher_no_card_that_is_not_on_the_table(hou
     assert document(page).locator(".backs i").count() == sum(status["handCounts"])
 
 
+@pytest.mark.soak
 def test_the_table_of_whist_shows_all_hands_to_somebody_who_sees_everything(house: Running, visit: Visit) -> None:
     house.open(whist())
     house.call("ann", "cut")

@@ -58,6 +58,7 @@ def test_two_people_play_nim_to_its_end_by_clicking_stones(house: Running, visit
     assert house.call("eve", "view").over
 
 
+@pytest.mark.soak
 def test_the_page_offers_the_moves_and_the_board_beside_them_takes_clicks(house: Running, visit: Visit) -> None:
     open_room(house, "nim", stones=7)
     page = visit(house.link("ann"))
@@ -168,6 +169,7 @@ def test_a_column_is_chosen_by_clicking_any_of_its_cells(house: Running, visit: 
     expect(cell(page, "row 6 column 4")).to_have_accessible_name(re.compile("x$"))
 
 
+@pytest.mark.soak
 def test_arrow_keys_move_over_the_cells_and_enter_chooses_one(house: Running, visit: Visit) -> None:
     pytest.importorskip("pyspiel")
     open_room(house, "openspiel:tic_tac_toe")
@@ -180,6 +182,7 @@ def test_arrow_keys_move_over_the_cells_and_enter_chooses_one(house: Running, vi
     expect(cell(page, "row 1 column 1")).to_have_accessible_name("row 1 column 1, x")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("returns", "ann_reads", "eve_reads"),
     [
@@ -201,6 +204,7 @@ def test_partners_with_the_same_total_have_won_and_only_equal_totals_of_all_are_
     expect(document(visit(table(house, "eve"))).locator("#turn")).to_have_text(eve_reads)
 
 
+@pytest.mark.sampled(start=1)
 @pytest.mark.parametrize(
     ("winner", "ann_reads", "eve_reads"),
     [

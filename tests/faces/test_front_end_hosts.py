@@ -86,6 +86,7 @@ def test_tic_tac_toe_is_played_to_its_end_in_an_independent_host(host: str, hous
     assert house.call("bob", "view").over
 
 
+@pytest.mark.soak
 def test_a_hand_of_whist_is_played_to_its_end_in_an_independent_host(host: str, house: Running, visit: Visit) -> None:
     bots = [
         AgentSpec(id=name, role="player", claim=f"auto:{i}", brain="whist")

@@ -171,6 +171,7 @@ def test_a_watcher_reads_the_map_and_is_offered_no_order(house: Running, visit: 
     expect(table.at.locator("#show-powers")).to_be_hidden()
 
 
+@pytest.mark.soak
 def test_a_host_in_fog_sees_a_chart_that_is_not_dimmed(house: Running, visit: Visit) -> None:
     king, host = opened(house, visit, "ada"), opened(house, visit, "ruth")
     dimmed = "() => picture.ground.veil.getContext('2d').getImageData(0, 0, 9999, 9999).data.some((v, at) => at % 4 === 3 && v)"
@@ -180,6 +181,7 @@ def test_a_host_in_fog_sees_a_chart_that_is_not_dimmed(house: Running, visit: Vi
     expect(host.at.locator("#fog")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_a_king_without_a_kingdom_is_told_that_it_has_fallen(house: Running, visit: Visit) -> None:
     sim = house.house.rooms["realm"].room.world.sim
     realms.end_kingdom(sim, sim.kingdoms[1], "a test")

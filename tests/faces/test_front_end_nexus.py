@@ -44,6 +44,7 @@ def island(paper: FrameLocator, game: str) -> Any:
     return paper.locator(f"[data-place={game}]")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [{"width": 1280, "height": 720}, PHONE], ids=["wide", "phone"])
 def test_a_person_travels_to_a_game_and_back_on_the_map_in_one_tab(house: Running, visit: Visit, size: Any) -> None:
     page, paper = nexus(house, visit, viewport=size)

@@ -124,6 +124,7 @@ def test_a_watcher_sees_what_happened_and_has_no_controls(house: Running, visit:
     no_controls(paper)
 
 
+@pytest.mark.soak
 def test_the_page_around_the_document_offers_no_examples_of_orders(house: Running, visit: Visit) -> None:
     house.open(nations())
     page = visit(house.link("ann"), viewport=PHONE, has_touch=True, is_mobile=True)

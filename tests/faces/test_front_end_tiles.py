@@ -124,6 +124,7 @@ def test_z_sleeps_and_tab_leads_to_the_next_button(house: Running, visit: Visit)
     assert step_of(house) == 1
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("world", ["crafter", "planet"])
 def test_a_replay_has_no_pad_and_draws_the_same_scene(house: Running, visit: Visit, world: str) -> None:
     house.open(plan(world, "ann"))

@@ -136,6 +136,7 @@ def other_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Draw, "proof", proof)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("cheat", "why"),
     [
@@ -247,6 +248,7 @@ def test_a_house_that_says_that_i_did_not_reveal_gets_a_cross(
     assert status(house)["deal"]["commitments"][0] is None
 
 
+@pytest.mark.soak
 def test_a_house_that_takes_my_number_and_says_that_it_refuses_it_gets_a_cross(
     house: Running, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,6 +263,7 @@ def test_a_house_that_takes_my_number_and_says_that_it_refuses_it_gets_a_cross(
     verdict(page, "Deal 1 ✘", "your number, which you revealed, is not in it")
 
 
+@pytest.mark.soak
 def test_a_deal_that_the_house_lists_before_it_is_played_is_judged_when_it_is_over(
     house: Running, visit: Visit
 ) -> None:
@@ -301,6 +304,7 @@ def test_a_deal_that_the_house_leaves_out_gets_a_cross(house: Running, visit: Vi
     verdict(page, "Deal 1 ✘", "the house does not list it")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("how", ["reset", "rematch"])
 def test_a_deal_that_is_left_after_i_have_revealed_gets_a_cross(house: Running, visit: Visit, how: str) -> None:
     house.open(whist())
@@ -313,6 +317,7 @@ def test_a_deal_that_is_left_after_i_have_revealed_gets_a_cross(house: Running, 
     assert status(house)["myHand"] != first  # my number is another one
 
 
+@pytest.mark.soak
 def test_a_table_that_goes_back_to_a_hand_that_was_played_gets_a_cross(house: Running, visit: Visit) -> None:
     house.open(whist())
     seed = house.call("zeus", "reset").seed
@@ -325,6 +330,7 @@ def test_a_table_that_goes_back_to_a_hand_that_was_played_gets_a_cross(house: Ru
     verdict(page, "Deal 1 ✘", "which had been dealt before")
 
 
+@pytest.mark.soak
 def test_the_last_hand_of_a_game_is_checked_and_a_rematch_after_it_is_no_reason_for_a_cross(
     house: Running, visit: Visit
 ) -> None:
@@ -363,6 +369,7 @@ document.body.style.display = 'none';
 """
 
 
+@pytest.mark.soak
 def test_a_table_that_is_out_of_sight_still_reveals_and_checks(house: Running, visit: Visit) -> None:
     house.open(whist("bob"))
     page = visit(house.link("ann"))
@@ -400,6 +407,7 @@ def test_a_save_that_is_loaded_after_a_hand_gets_a_cross(house: Running, visit: 
     verdict(page, "Deal 1 ✘", "which had been dealt before")
 
 
+@pytest.mark.soak
 def test_the_whole_hand_is_in_sight_at_a_desk_without_scrolling(house: Running, visit: Visit) -> None:
     house.open(whist())
     page = visit(house.link("ann"))

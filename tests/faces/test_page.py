@@ -60,7 +60,7 @@ def test_a_member_opens_a_link_sees_the_room_and_makes_a_move(house: Running, vi
     assert house.call("bob", "view").observation.status["stones"] == STONES - 2
 
 
-@pytest.mark.parametrize("draws_pictures", [False, True])
+@pytest.mark.parametrize("draws_pictures", [pytest.param(False, marks=pytest.mark.soak), True])
 def test_no_button_moves_while_the_page_loads(draws_pictures: bool, house: Running, visit: Visit) -> None:
     """A click is lost if its button moves before the pointer is released."""
     who, other, room = ("kay", "rex", "chart") if draws_pictures else ("ann", "bob", "table")
@@ -121,6 +121,7 @@ def test_a_wrong_token_is_refused_and_another_one_can_be_entered(house: Running,
     assert page.evaluate("sessionStorage.length") == 0
 
 
+@pytest.mark.soak
 def test_a_link_can_be_pasted_in_place_of_a_token(house: Running, visit: Visit) -> None:
     page = visit(f"http://127.0.0.1:{house.port}/")
     page.get_by_label("Your token").fill(house.link("bob").partition("#")[0])
@@ -149,6 +150,7 @@ def test_a_revoked_token_signs_out_at_once_and_says_why(house: Running, visit: V
     assert page.evaluate("sessionStorage.length") == 0
 
 
+@pytest.mark.soak
 def test_a_member_who_is_removed_is_told_so(house: Running, visit: Visit) -> None:
     page = visit(house.link("bob"))
     expect(turn(page)).to_be_visible()
@@ -156,6 +158,7 @@ def test_a_member_who_is_removed_is_told_so(house: Running, visit: Visit) -> Non
     expect(page.get_by_role("alert").filter(has_text="You were signed out")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_a_host_of_the_house_who_is_removed_from_a_room_stays_signed_in(house: Running, visit: Visit) -> None:
     page = visit(house.link_with(house.host_token("zoe")))
     expect(page.get_by_text("You are zoe")).to_be_visible()
@@ -179,6 +182,7 @@ def test_a_member_of_several_rooms_selects_one_from_the_list(house: Running, vis
     expect(page.get_by_role("heading", level=1)).to_have_text("Lanterns")
 
 
+@pytest.mark.soak
 def test_a_person_whose_stand_in_plays_is_not_among_the_built_in_players(house: Running, visit: Visit) -> None:
     bot = AgentSpec(id="bot", role="player", claim="auto:0", brain="random")
     guest = AgentSpec(id="greta", kind="human", role="human", claim="auto:1", stand_in="random")
@@ -215,6 +219,7 @@ def test_a_visitor_without_rooms_is_told_how_to_get_one(house: Running, visit: V
     expect(page.get_by_text("You have no rooms yet. Create one or ask a host for an invite link.")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_an_unknown_room_leads_to_the_list_of_rooms(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann", room="nowhere"))
     expect(page.get_by_role("alert").filter(has_text="nowhere")).to_be_visible()
@@ -233,6 +238,7 @@ def test_an_invite_link_joins_the_room_and_shows_it(house: Running, visit: Visit
     assert [m.handle for m in house.call("hal", "roster").members].count("gus") == 1
 
 
+@pytest.mark.soak
 def test_an_invite_link_for_several_people_makes_each_visitor_a_member_of_its_own(house: Running, visit: Visit) -> None:
     link = house.invite("guest", uses=2)
     first, second = visit(link), visit(link)
@@ -297,6 +303,7 @@ def test_an_invite_that_was_revoked_is_refused_with_a_reason(house: Running, vis
     expect(page.get_by_role("alert").filter(has_text="Sign-in failed: this invite was revoked")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_an_invite_that_cannot_be_accepted_shows_the_reason(house: Running, visit: Visit) -> None:
     link = house.invite("gus")
     settings = structs.replace(house.house.settings, members_limit=1)
@@ -342,6 +349,7 @@ def test_a_member_who_only_watches_is_told_so(house: Running, visit: Visit) -> N
     expect(page.locator(".choice")).to_have_count(0)
 
 
+@pytest.mark.soak
 def test_a_host_without_a_seat_is_not_called_watch_only(house: Running, visit: Visit) -> None:
     page = visit(house.link("hal"))
     expect(page.get_by_role("group", name="You")).to_contain_text("You are hal · host · no seat")
@@ -401,12 +409,14 @@ def test_a_free_seat_can_be_taken(house: Running, visit: Visit) -> None:
     expect(events(page).filter(has_text="first takes 1")).to_have_count(1)
 
 
+@pytest.mark.soak
 def test_a_member_is_told_when_every_seat_is_taken(house: Running, visit: Visit) -> None:
     page = visit(house.invite("gus"))
     page.get_by_role("button", name="Take a seat").click()
     expect(page.get_by_text("every seat is taken")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_a_seat_opens_for_a_player_where_players_arrive_and_the_total_reward_is_shown(
     house: Running, visit: Visit
 ) -> None:
@@ -458,6 +468,7 @@ def test_a_host_pauses_resumes_and_sets_the_speed(house: Running, visit: Visit) 
     expect(time.get_by_label("Speed")).to_have_value("x5")
 
 
+@pytest.mark.soak
 def test_a_pause_that_needs_the_other_players_is_asked_for(house: Running, visit: Visit) -> None:
     house.open(realm(), "realm")
     other = visit(house.link("bran", "realm"))
@@ -524,6 +535,7 @@ def test_a_member_has_one_colour_for_every_viewer_and_after_a_reload(house: Runn
     assert shown[0]["ann"] != shown[0]["bob"]  # the players of a game can be told apart
 
 
+@pytest.mark.soak
 def test_a_player_has_the_colour_of_its_kingdom_in_the_picture(house: Running, visit: Visit) -> None:
     house.open(realm(), "realm")
     house.call("ruth", "pause", "realm")
@@ -537,6 +549,7 @@ def test_a_player_has_the_colour_of_its_kingdom_in_the_picture(house: Running, v
 
 
 # -- pictures -----------------------------------------------------------------------------------
+@pytest.mark.soak
 def test_a_picture_that_the_world_draws_is_shown_by_its_document(house: Running, visit: Visit) -> None:
     house.open(chart(), "chart")
     page = visit(house.link("kay", room="chart"))
@@ -618,6 +631,7 @@ def test_the_page_resumes_after_a_restart_of_the_house_without_losing_or_repeati
     expect(events(page)).to_have_text(house.told("ann"))
 
 
+@pytest.mark.soak
 def test_a_move_made_while_the_house_is_down_is_sent_when_it_is_back(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann"))
     expect(page.get_by_role("button", name="take 3")).to_be_visible()
@@ -718,6 +732,7 @@ def test_the_page_keeps_nothing_but_tokens() -> None:
     ]
 
 
+@pytest.mark.soak
 def test_the_page_fits_a_phone(house: Running, visit: Visit) -> None:
     house.open(chart(), "chart")
     for link in (house.link("ann"), house.link("kay", room="chart")):
@@ -788,6 +803,7 @@ def test_a_person_takes_over_from_an_agent_and_hands_the_seat_back(house: Runnin
     expect(turn(page)).to_have_text("It is your turn.")
 
 
+@pytest.mark.soak
 def test_a_person_who_only_looks_at_a_seat_lets_its_agent_play_until_it_takes_over(
     house: Running, visit: Visit
 ) -> None:
@@ -853,6 +869,7 @@ def test_a_person_sees_its_data_and_deletes_it(house: Running, visit: Visit) -> 
     expect(page.get_by_text("Your data was deleted. Rooms in use are cleaned when they are quiet.")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_a_person_who_has_left_sees_its_data_and_deletes_it(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann"))
     expect(page.get_by_role("textbox", name="Message")).to_be_visible()

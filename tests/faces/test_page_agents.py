@@ -50,6 +50,7 @@ def test_everybody_sees_in_the_list_of_members_what_an_agent_may_do(here: Runnin
     expect(pip).to_contain_text("only watches")
 
 
+@pytest.mark.soak
 def test_a_host_finds_the_agents_of_others_before_the_players_of_the_house(here: Running, visit: Visit) -> None:
     permissions = open_drawer(visit(here.link("hal")), "Permissions")
     agents = permissions.get_by_role("region", name="Agents", exact=True).locator("li[data-handle]")
@@ -61,6 +62,7 @@ def test_a_host_finds_the_agents_of_others_before_the_players_of_the_house(here:
     expect(robin).to_be_visible()
 
 
+@pytest.mark.soak
 def test_a_host_invites_somebody_whose_name_has_a_space_and_an_agent_that_only_chats(
     here: Running, visit: Visit
 ) -> None:

@@ -157,6 +157,7 @@ def push(deck: Running, where: Path, **files: str) -> None:
         subprocess.run(["git", *did], cwd=where, env=env, check=True)
 
 
+@pytest.mark.soak
 def test_a_large_board_shows_the_newest_entries_a_part_of_each_folder_and_links_to_the_rest(
     deck: Running,
     visit: Visit,
@@ -193,6 +194,7 @@ def test_a_large_board_shows_the_newest_entries_a_part_of_each_folder_and_links_
     expect(reader.get_by_role("heading", name="journal.md")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_a_push_of_others_does_not_disturb_the_reader_of_a_long_file(deck: Running, visit: Visit) -> None:
     long = "".join(f"line {n} of a long file {'and so on ' * 20}\n\n" for n in range(700))
     drop(deck, "ann", "Much text", **{"drafts/long.md": long + "the end"})
@@ -217,6 +219,7 @@ def test_a_push_of_others_does_not_disturb_the_reader_of_a_long_file(deck: Runni
     assert body.evaluate("body => body.scrollTop") == 5000
 
 
+@pytest.mark.soak
 def test_a_file_of_very_many_lines_opens_and_bidirectional_characters_in_a_name_are_escaped(
     deck: Running,
     visit: Visit,

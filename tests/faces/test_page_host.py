@@ -104,6 +104,7 @@ def test_a_host_narrows_the_grant_of_an_agent_and_its_next_act_is_refused_and_in
     here.call("bob", "act", action="take", params={"n": 1})
 
 
+@pytest.mark.soak
 def test_the_page_asks_before_it_removes_a_member_or_starts_a_rematch(here: In, visit: Visit) -> None:
     page = visit(here.link("hal"))
     pip = open_drawer(page, "Permissions").locator("li[data-handle=pip]")
@@ -141,6 +142,7 @@ def test_the_page_asks_before_it_removes_a_member_or_starts_a_rematch(here: In, 
     expect(page.get_by_role("button", name="Archive", exact=True)).to_be_visible()
 
 
+@pytest.mark.soak
 def test_a_host_creates_a_link_to_watch_and_turns_it_off(here: In, visit: Visit) -> None:
     page = visit(here.link("hal"))
     shared = open_drawer(page, "Invite").get_by_role("region", name="Watch link")
@@ -286,6 +288,7 @@ def test_a_report_reaches_the_host_with_its_lines_and_the_host_mutes_slows_and_b
         page.set_viewport_size(WIDE)
 
 
+@pytest.mark.soak
 def test_the_newest_event_stays_in_sight_when_a_request_takes_space(here: In, visit: Visit) -> None:
     page = visit(here.link("hal"))
     for number in range(30):
@@ -445,6 +448,7 @@ def test_a_host_of_the_house_creates_a_room_and_gets_the_spectators_link_first(h
     expect(page.get_by_text("You are zoe · host")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_the_name_of_a_player_in_a_new_room_may_have_spaces(house: Running, visit: Visit) -> None:
     page = visit(f"http://127.0.0.1:{house.port}/#{house.host_token('zoe')}")
     page.get_by_role("button", name="Create a room").click()
@@ -458,6 +462,7 @@ def test_the_name_of_a_player_in_a_new_room_may_have_spaces(house: Running, visi
     expect(visit(links.nth(2).input_value()).get_by_text("You are Mary-Ann-9 · human")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_a_host_of_the_house_gets_a_text_for_each_agent_that_plays_in_its_new_room(
     house: Running, visit: Visit
 ) -> None:

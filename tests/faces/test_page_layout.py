@@ -74,6 +74,7 @@ def fits(page: Page) -> bool:
     return size is not None and inside
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [DESK, {"width": 1024, "height": 700}], ids=["desk", "small desk"])
 def test_every_control_of_a_host_is_in_the_window_at_a_desk(house: Running, visit: Visit, size: Any) -> None:
     table = Table(house, "whist")
@@ -86,6 +87,7 @@ def test_every_control_of_a_host_is_in_the_window_at_a_desk(house: Running, visi
         assert box["x"] + box["width"] <= size["width"], button.inner_text()
 
 
+@pytest.mark.soak
 def test_a_name_that_is_read_from_the_right_is_cut_at_its_end(house: Running, visit: Visit) -> None:
     person = AgentSpec(
         id="محمد-" + "-".join(["سلمان"] * 9), kind="human", claim="auto:0", token=token("from-the-right")
@@ -109,6 +111,7 @@ def test_a_name_that_is_read_from_the_right_is_cut_at_its_end(house: Running, vi
     assert plate[0] <= letter[0] < letter[1] <= plate[1] + 1
 
 
+@pytest.mark.soak
 def test_long_names_and_handles_fit_in_the_list_of_members(house: Running, visit: Visit) -> None:
     person = AgentSpec(id="h" * 60, name="n" * 60, kind="human", role="host", token=token("long-names"))
     house.open(Scenario(scenario="evening", world="lounge", agents=[person]), "long-names")
@@ -120,6 +123,7 @@ def test_long_names_and_handles_fit_in_the_list_of_members(house: Running, visit
     )
 
 
+@pytest.mark.soak
 def test_the_choice_of_a_player_to_look_through_fits_where_names_are_long(house: Running, visit: Visit) -> None:
     player = AgentSpec(id="h" * 60, kind="human", role="human", claim="auto:0", token=token("long-handle"))
     guest = AgentSpec(id="eve", kind="human", role="human", token=token("looks-through"))
@@ -134,6 +138,7 @@ def test_the_choice_of_a_player_to_look_through_fits_where_names_are_long(house:
 
 
 # -- one screen --------------------------------------------------------------------------------------
+@pytest.mark.sampled
 @pytest.mark.parametrize("world", ["tictactoe", "nim", "whist"])
 def test_a_player_moves_without_scrolling_at_a_desk_and_on_a_phone(house: Running, visit: Visit, world: str) -> None:
     table = Table(house, world)
@@ -194,6 +199,7 @@ def test_the_time_limit_is_counted_down_and_so_is_the_time_until_the_next_game(h
     expect(timer).to_have_text(re.compile(r"^Next game in (10:00|9:5\d)$"))
 
 
+@pytest.mark.soak
 def test_where_not_all_choices_fit_on_a_phone_the_edge_of_the_next_one_shows(house: Running, visit: Visit) -> None:
     pytest.importorskip("textarena", reason="TextArena is not installed (the extra textarena)")
     page = visit(Table(house, "textarena:Mastermind-v0").link("ann"), viewport=PHONE)
@@ -276,6 +282,7 @@ def test_numbers_choose_actions_and_a_question_mark_shows_the_keys(house: Runnin
     assert table.call("bob", "view").observation.status["stones"] == STONES - 2
 
 
+@pytest.mark.soak
 def test_the_keys_of_a_world_act_also_from_its_document(house: Running, visit: Visit) -> None:
     world = f"{Path(__file__).parent / 'front_ends' / 'walk.py'}:Walk"
     table = Table(house, world)
@@ -328,6 +335,7 @@ def broken(need: Callable[[str], Path]) -> Callable[[Page], list[Any]]:
     return run
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("how", [{"viewport": DESK}, {"viewport": PHONE, "color_scheme": "dark"}])
 def test_axe_finds_nothing_in_a_room_and_its_panels(
     house: Running, visit: Visit, broken: Callable[[Page], list[Any]], how: Any
@@ -348,6 +356,7 @@ def test_axe_finds_nothing_in_a_room_and_its_panels(
     assert broken(hal) == []
 
 
+@pytest.mark.sampled(start=1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_around_rooms(
     house: Running, visit: Visit, broken: Callable[[Page], list[Any]], scheme: Any

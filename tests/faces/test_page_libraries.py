@@ -49,6 +49,7 @@ def play_to_the_end(house: Running, ada: Page, room: str) -> int:
     raise AssertionError("the game does not end")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("game", ["connect_four", "kuhn_poker"])
 def test_a_person_chooses_a_game_of_a_library_and_plays_it_to_the_end(house: Running, visit: Visit, game: str) -> None:
     page = visit(f"http://127.0.0.1:{house.port}/#{house.host_token('zoe')}")

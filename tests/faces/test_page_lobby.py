@@ -56,6 +56,7 @@ def test_the_lobby_shows_what_is_public_live_and_nothing_that_is_hidden(house: R
     expect(page.locator("body")).not_to_contain_text("710041")
 
 
+@pytest.mark.soak
 def test_only_rooms_on_the_screen_are_asked_for(house: Running, visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     open_rooms(house, ROOMS)
     asked: list[str] = []

@@ -79,6 +79,7 @@ def test_a_traveller_enters_a_game_plays_and_returns_in_the_same_tab(house: Runn
     in_nexus(page)
 
 
+@pytest.mark.soak
 def test_a_traveller_can_return_from_the_page_of_the_nexus(house: Running, visit: Visit) -> None:
     link = house.link_with(token("nexus-traveller"), "nexus")
     game = enter(visit(link))
@@ -89,6 +90,7 @@ def test_a_traveller_can_return_from_the_page_of_the_nexus(house: Running, visit
     in_nexus(game)
 
 
+@pytest.mark.soak
 def test_a_traveller_chooses_how_hard_a_game_is_and_when_the_visit_ends(house: Running, visit: Visit) -> None:
     link = house.link_with(token("nexus-traveller"), "nexus")
     page, other = visit(link), visit(link)
@@ -106,6 +108,7 @@ def test_a_traveller_chooses_how_hard_a_game_is_and_when_the_visit_ends(house: R
     expect(other.locator(".world-text")).to_contain_text("wilderness: 2 steps, left: steps >= 2")
 
 
+@pytest.mark.soak
 def test_a_traveller_goes_on_to_another_game_from_the_page_of_the_nexus(house: Running, visit: Visit) -> None:
     house.open(read_scenario("frontier"), "frontier")
     link = house.link_with(token("nexus-traveller"), "nexus")
@@ -163,6 +166,7 @@ def test_the_dead_can_come_back_to_life(house: Running, visit: Visit) -> None:
     expect(body.locator("li")).to_have_text(re.compile("ann you control it, health 3 of 3"))
 
 
+@pytest.mark.soak
 def test_a_player_with_several_avatars_chooses_which_one_it_controls(house: Running, visit: Visit) -> None:
     ann = AgentSpec(id="ann", kind="human", role="human", token=token("ann"))
     house.open(Scenario(world=CAVES, agents=[ann]), "caves")

@@ -256,6 +256,7 @@ def play(house: Running, visit: Visit, world: str, how: str, moves: int) -> None
     game(Person(house, visit, how), world, moves)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("world", "how"),
     [("crafter", "keys"), ("planet", "touch"), ("whist", "touch"), ("statecraft", "keys"), ("kingdoms", "mouse")],

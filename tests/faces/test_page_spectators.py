@@ -88,6 +88,7 @@ def test_a_member_without_a_seat_chooses_to_be_a_spectator_and_a_player_is_not_a
     expect(choice(player)).to_be_hidden()
 
 
+@pytest.mark.soak
 def test_a_watcher_of_whist_sees_all_hands_of_the_step_before_on_a_phone_also_after_a_rematch(
     house: Running, visit: Visit
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_watcher_of_whist_sees_all_hands_of_the_step_before_on_a_phone_also_af
             expect(choice(page)).to_have_value("delayed")
 
 
+@pytest.mark.soak
 def test_a_host_of_the_house_opens_a_room_to_spectators_when_it_creates_it(house: Running, visit: Visit) -> None:
     page = visit(f"http://127.0.0.1:{house.port}/#{house.host_token('olga')}")
     page.get_by_role("button", name="Create a room").click()

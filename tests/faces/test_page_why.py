@@ -30,6 +30,7 @@ def test_a_watcher_reads_the_reasons_in_the_story_and_opens_a_decision(house: Ru
     expect(panel).to_contain_text("It says nothing about what it took.")
 
 
+@pytest.mark.soak
 def test_another_player_reads_the_reasons_when_the_game_is_over(house: Running, visit: Visit) -> None:
     take(house, "ann", 3, WHY)
     page = visit(house.link("bob"))

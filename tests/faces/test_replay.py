@@ -131,6 +131,7 @@ def test_a_film_of_tic_tac_toe_shows_at_every_point_what_was_seen_there(opened: 
     expect(board(page).locator("button:enabled")).to_have_count(0)  # nothing can be done in a replay
 
 
+@pytest.mark.soak
 def test_a_film_of_whist_shows_at_any_point_what_its_player_saw_there(opened: Callable[..., Page]) -> None:
     film = played("whist", "whist", 4, Eye("north", "own"), points=3)
     page = opened(film, document_of("whist"))
@@ -175,6 +176,7 @@ def shown_trick(status: dict[str, Any]) -> Sequence[Any]:
     return found
 
 
+@pytest.mark.soak
 def test_a_film_of_a_world_without_a_front_end_shows_its_text(opened: Callable[..., Page]) -> None:
     film = played("nim", "random", 2)
     page = opened(film)
@@ -307,6 +309,7 @@ def test_events_and_decisions_follow_the_position_and_lead_to_theirs(opened: Cal
     expect(page.get_by_text("What do you do?")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_on_a_phone_the_board_and_the_controls_fit_on_the_screen(opened: Callable[..., Page]) -> None:
     film = played("whist", "whist", 4, points=1)
     page = opened(film, document_of("whist"), viewport=PHONE, has_touch=True, is_mobile=True)
