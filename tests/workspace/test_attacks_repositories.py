@@ -163,6 +163,7 @@ LINKS = {
 
 
 @pytest.mark.sampled
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", LINKS)
 def test_pulled_links_are_not_followed(case, ann, guard, mallory, tour):
     mallory.push({path: (LINK, target) for path, target in LINKS[case].items()})
@@ -507,6 +508,7 @@ def test_refs_that_look_like_options_or_like_other_refs_do_no_harm(ann, guard, m
     assert not (root / "drafts/x").exists()
 
 
+@pytest.mark.sampled
 @pytest.mark.sampled
 @pytest.mark.parametrize(
     "what",

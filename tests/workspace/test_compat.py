@@ -398,6 +398,7 @@ MARK = "/x/claude-hostloop-plugins/y"
 
 
 @pytest.mark.sampled
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("check", "files", "env", "client", "agent_id"),
     [

@@ -87,6 +87,7 @@ def test_a_side_can_be_taken_whole(clone: Clone, take: str, expected: str) -> No
 
 
 @pytest.mark.sampled
+@pytest.mark.sampled
 @pytest.mark.parametrize("take", ["ours", "theirs"])
 @pytest.mark.parametrize(
     ("before", "by_ann", "by_bob", "path"),
@@ -267,6 +268,7 @@ def settle(session: Session, path: str, take: str) -> None:
         session.call("resolve", {"path": path, "take": take})
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("path", "take", "won"),
     [
@@ -296,6 +298,7 @@ def test_only_the_conflicting_entry_is_taken_from_one_side(clone: Clone, path: s
     assert said((root(bob) / path).read_text("latin-1")) == [*won, *old, "new of ann", "new of bob"]
 
 
+@pytest.mark.sampled(start=1)
 @pytest.mark.parametrize(
     ("take", "won"),
     [("ours", ["bob's"]), ("theirs", ["ann's"]), ("abandon", ["ann's"]), ("both", ["ann's", "bob's"])],

@@ -339,6 +339,7 @@ def test_agents_that_are_killed_resume(remote: Path, tmp_path: Path) -> None:
     contend(tmp_path, remote, 3, 3, deadly=0.6)
 
 
+@pytest.mark.soak
 def test_a_remote_that_refuses_sometimes_only_costs_time(remote: Path, tmp_path: Path) -> None:
     contend(tmp_path, remote, 3, 2, around=lambda: refusing_now_and_then(remote))
 

@@ -42,6 +42,7 @@ def on_the_board(session: Session, name: str) -> None:
     session.call("commit", {"message": "on the board"})
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "how", [["pull", "-q", "--no-rebase", "--no-edit"], ["pull", "-q", "--rebase"], ["merge"], ["cherry-pick"]]
 )
@@ -133,6 +134,7 @@ def test_a_stash_that_is_older_than_a_renumbering_can_be_applied(clone: Clone) -
     assert titles(root(bob)) == [("INB-001", "pushed"), ("INB-002", "one"), ("INB-003", "two")]
 
 
+@pytest.mark.sampled(start=1)
 @pytest.mark.parametrize("where", ["topic", "pushed topic", "detached", "worktree", "git dir elsewhere"])
 def test_a_pushed_number_stays_in_every_kind_of_merge_by_a_person(
     clone: Clone, now: Any, tmp_path: Path, where: str

@@ -78,6 +78,7 @@ def edit_by_hand(session: Session, path: str, change: Callable[[str], str]) -> N
     session.call("sync", {})
 
 
+@pytest.mark.soak
 def test_what_is_kept_gives_the_same_answers_as_a_new_clone_whatever_happens(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     steps: list[Callable[[], object]] = [

@@ -85,6 +85,7 @@ def test_an_entry_that_several_merges_moved_is_verified(moved: tuple[Session, Se
     assert shown(ann)[FIRST] == (True, None)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("old", "new"),
     [

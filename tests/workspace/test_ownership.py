@@ -79,6 +79,7 @@ CHANGES: dict[str, tuple[str, Callable[[str], str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_write_that_speaks_for_another_agent_is_refused_and_changes_nothing(two, what):
     ann, _ = two

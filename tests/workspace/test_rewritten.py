@@ -58,6 +58,7 @@ def bob(request: pytest.FixtureRequest, pair: tuple[Session, Session]) -> Sessio
     return bob
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("tool", ["pull", "push", "sync"])
 def test_pull_push_and_sync_report_it_and_change_nothing(bob: Session, remote: Path, tool: str) -> None:
     commit(bob, "drafts/bobs.md", "bob\n")

@@ -85,7 +85,7 @@ def git(*words: str | Path) -> str:
     return subprocess.run(["git", *map(str, words)], check=True, capture_output=True, text=True).stdout
 
 
-@pytest.fixture(params=["compat", "full"])
+@pytest.fixture(params=[pytest.param("compat", marks=pytest.mark.soak), "full"])
 def profile(request: pytest.FixtureRequest) -> str:
     return request.param
 
@@ -112,6 +112,7 @@ def entries(text: str) -> list[str]:
     return re.findall(r"^## \d{4}-\d\d-\d\d \d\d:\d\d — (\S+) \(", text, re.MULTILINE)
 
 
+@pytest.mark.parametrize("profile", ["compat", "full"])
 def test_the_tools_are_the_twenty_and_the_full_profile_adds_to_them(tmp_path: Path, profile: str) -> None:
     ann = Server(tmp_path / "ann", "Ann", profile)
     names = [tool["name"] for tool in ann.request("tools/list", {})["tools"]]

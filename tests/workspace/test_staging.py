@@ -35,6 +35,7 @@ def test_files_folders_and_removals_are_staged(board):
     assert status(ws)["staged"] == ["left.md", "notes/b.md", "notes/c.md"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("paths", [["film.bin"], ["notes/film.bin"], ["notes"], ["."]])
 def test_a_file_that_no_remote_would_take_is_refused_before_it_is_committed(board, paths):
     ws = board()
