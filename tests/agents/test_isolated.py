@@ -223,6 +223,7 @@ def test_what_an_agent_prints_is_not_in_the_output_of_the_command_and_it_reads_n
     assert "noise" not in done.stdout
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("how", "problem"),
     [

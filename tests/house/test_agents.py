@@ -279,6 +279,7 @@ async def test_after_the_deadline_the_fallback_is_played_for_a_brain_that_never_
         assert line.failures == line.decisions
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
@@ -823,6 +824,7 @@ def test_the_value_of_an_api_key_never_enters_a_transcript(tmp_path: Path, monke
     json.loads(text)
 
 
+@pytest.mark.soak
 async def test_the_embedded_model_plays_in_a_house_and_a_killed_process_is_started_again() -> None:
     local = pytest.importorskip("cohabit.agents.llm.local")
     if local.missing():

@@ -426,6 +426,7 @@ async def test_a_slow_world_is_set_up_and_reopened_off_the_event_loop() -> None:
         assert alive >= 3, "while its record was run again"
 
 
+@pytest.mark.soak
 async def test_a_world_that_hangs_while_it_is_set_up_opens_no_room() -> None:
     async with open_house(**QUICK) as house:
         with pytest.raises(WorldTimeout):

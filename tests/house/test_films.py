@@ -52,7 +52,7 @@ def filmed(lines: Sequence[Line], watch: Watch, upto: int) -> dict[str, Any]:
     return frame.view
 
 
-@pytest.mark.parametrize("name", ["whist", "demo"])
+@pytest.mark.parametrize("name", ["whist", pytest.param("demo", marks=pytest.mark.soak)])
 def test_at_every_entry_a_film_shows_what_a_member_with_that_eye_got_there(name: str) -> None:
     plan = read_scenario(name)
     watchers = ("robin", "spectator", "host") if name == "whist" else ("ada", "chronicler", "host")

@@ -27,6 +27,7 @@ async def quiet_room(house: House, world: str) -> tuple[dict[str, Client], RoomR
     return who, runner
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("world", known_worlds())
 async def test_no_call_that_is_not_recorded_changes_a_room(world: str) -> None:
     async with open_house(calls_per_second=100_000) as house:
@@ -43,6 +44,7 @@ async def test_no_call_that_is_not_recorded_changes_a_room(world: str) -> None:
         assert answered > 50
 
 
+@pytest.mark.sampled(start=1)
 @pytest.mark.parametrize("world", known_worlds())
 async def test_every_refused_call_of_a_member_is_audited_and_changes_nothing(world: str) -> None:
     async with open_house(calls_per_second=100_000) as house:

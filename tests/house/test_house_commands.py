@@ -63,6 +63,7 @@ async def test_only_hosts_of_the_house_are_told_which_brains_they_may_choose() -
         assert not any(line.brains for line in (await who["ann"]("worlds")).worlds)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("world", "brain"),
     [(name, brain) for name in known_worlds() if find_world(name).spec.seat_range[1] for brain in players_of(name)],

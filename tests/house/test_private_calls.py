@@ -60,6 +60,7 @@ def _named(texts: list[str]) -> list[str]:
     return [OPAQUE.sub(lambda found: names.setdefault(found[0], f"<{len(names)}>"), text) for text in texts]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("call", "readers"),
     [

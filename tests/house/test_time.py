@@ -568,7 +568,9 @@ async def test_a_bot_whose_game_ends_while_it_pauses_does_not_stop_with_an_error
     ("world", "brains", "keys"),
     [
         ("statecraft", ("hawk", "tit-for-tat"), {"turn_seconds": 20}),
-        ("kingdoms", ("warlord", "steward"), {"config": {"zones_x": 2, "zones_y": 2}}),
+        pytest.param(
+            "kingdoms", ("warlord", "steward"), {"config": {"zones_x": 2, "zones_y": 2}}, marks=pytest.mark.soak
+        ),
     ],
 )
 async def test_hidden_brains_are_in_nothing_that_a_member_can_reach_who_does_not_see_everything(

@@ -155,6 +155,7 @@ async def test_other_rooms_answer_while_a_world_hangs_anywhere(where: str, how: 
         assert house.rooms["other"].failure is None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("where", ["__init__", "reset", "describe"])
 async def test_other_rooms_answer_while_a_world_hangs_as_it_is_made(where: str) -> None:
     async with open_house(**OFF_LOOP, world_deadline_s=0.05) as house:
@@ -166,8 +167,10 @@ async def test_other_rooms_answer_while_a_world_hangs_as_it_is_made(where: str) 
                 await asyncio.sleep(0.01)
         with pytest.raises(WorldTimeout):
             making.result()
+        assert list(house.rooms) == ["other"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("where", ["__init__", "restore", "to_move", "describe", "module"])
 async def test_a_world_that_hangs_when_its_room_is_opened_again_closes_only_that_room(
     where: str, tmp_path: Path

@@ -24,6 +24,7 @@ def design(kind: str, url: str, cap: float | None, model: str = "m", seconds: fl
     return match_design("nim", names, games=1, max_cost=cap, seconds=seconds)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", ["Derived", "Decides", "Retries", "Contains"])
 def test_the_cap_holds_and_the_table_has_every_request(kind: str, tmp_path: Path) -> None:
     service = Service("error", "good")

@@ -299,6 +299,7 @@ def test_a_name_that_does_not_fit_the_format_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
 def test_the_command_writes_the_rows_in_the_format_of_the_name(
     folder: Path, rows: list[Row], form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -139,7 +139,8 @@ def files(folder: Path) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.parametrize(("real", "kills"), [(False, [1, 9, 30]), pytest.param(True, [3, 2], marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize(("real", "kills"), [(False, [1, 9, 30]), (True, [3, 2])])
 def test_the_example_killed_several_times_and_resumed_is_the_same_to_the_byte(
     tmp_path: Path, real: bool, kills: list[int]
 ) -> None:

@@ -566,6 +566,7 @@ class Paid:
 """
 
 
+@pytest.mark.soak
 def test_what_an_agent_of_ones_own_says_it_paid_counts_against_the_cap_also_after_a_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -239,6 +239,7 @@ async def test_what_needs_no_body_is_allowed_in_the_other_rooms_of_an_agent() ->
 
 
 # -- over every interface ---------------------------------------------------------------------------------
+@pytest.mark.sampled
 @pytest.mark.parametrize("face", FACES)
 async def test_over_every_interface_an_agent_in_a_game_gets_no_second_body(face: str, tmp_path: Path) -> None:
     async with House.open(Settings(port=0, nexus_port=0, data=str(tmp_path / "data"))) as house:

@@ -562,7 +562,7 @@ COMMITS = 32
 """More writes than that journey makes."""
 
 
-@pytest.mark.parametrize("fails", ["power", "disk"])
+@pytest.mark.parametrize("fails", [pytest.param("power", marks=pytest.mark.soak), "disk"])
 async def test_wherever_the_power_or_the_disk_fails_in_a_journey_nothing_is_made_or_lost(fails: str) -> None:
     world = await Journeys().begin()
     items = world.all_items()

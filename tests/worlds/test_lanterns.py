@@ -438,6 +438,7 @@ def test_a_god_can_send_a_storm_and_a_player_cannot():
     assert [t.burns_for for t in opened.call("ann", "list_towers", at=0)][:2] == ["amber", None]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_lamplighter_beats_a_random_player_from_either_seat(seed, seat):

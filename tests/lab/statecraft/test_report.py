@@ -95,6 +95,7 @@ def test_every_plot_is_well_formed_and_reproducible_and_has_ids_of_its_own() -> 
     assert drawn == plots.draw(lineups, rated)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["results", "wars"])
 def test_a_plot_of_one_round_has_no_error_bars(name: str) -> None:
     one = plots.draw(summarise([analyse(rounds()[0])]), [])[name]

@@ -86,6 +86,7 @@ def test_a_full_ring_reaches_the_optimum_and_passive_nations_keep_their_income()
     assert measures.cooperation(play_round(experiment, Place("passive", 1, 1))) == 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("player", ["Stuck", "Failing", "Segfaults", "Exits"])
 def test_a_player_that_never_answers_or_ends_its_process_orders_nothing_and_the_round_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, player: str

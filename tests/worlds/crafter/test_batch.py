@@ -49,6 +49,7 @@ def test_random_players_live_and_die_as_in_the_scalar_game() -> None:
     assert games.seen["zombie"]
 
 
+@pytest.mark.soak
 def test_wanderers_with_tools_dig_and_are_shot_at_as_in_the_scalar_game() -> None:
     games = SideBySide(range(60, 72))
     games.play(320, wander, help_every=15)
@@ -185,6 +186,7 @@ def test_closing_holes_and_adding_slots_changes_nothing_that_can_be_seen() -> No
     assert (state.x == NOWHERE).sum() == (state.kind == 0).sum()
 
 
+@pytest.mark.soak
 def test_games_run_out_of_slots_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cohabit.worlds.crafter.batch.games.SPARE_SLOTS", 0)
     games = SideBySide(range(70, 76))

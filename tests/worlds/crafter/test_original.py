@@ -22,7 +22,8 @@ def test_a_game_is_the_original_until_the_player_dies(seed):
     play_both(seed, steps=1000)
 
 
-@pytest.mark.parametrize("seed", [100, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (101, 102, 103))])
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(100, 104))
 def test_a_long_game_is_the_original_through_days_and_nights(seed):
     played = play_both(seed, steps=700, immortal=True)
     assert played > 300, "the game has to see a night"

@@ -127,6 +127,7 @@ def test_a_picture_does_not_depend_on_those_drawn_before() -> None:
 
 
 # -- the view of a player -------------------------------------------------------------------------------------
+@pytest.mark.soak
 @given(st.integers(0, 63), st.integers(0, 63), st.sampled_from([60, DARKEST_STEP]), st.booleans())
 @settings(max_examples=examples(25), deadline=None)
 def test_a_scene_can_be_drawn_anywhere_on_the_map(x: int, y: int, step: int, sleeping: bool) -> None:
@@ -143,6 +144,7 @@ def is_green(cell: Pixels) -> bool:
     return bool(cell[..., 1].mean() > cell[..., 0].mean() + 20)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("step", [60, DARKEST_STEP])
 @pytest.mark.parametrize("sleeping", [False, True])
 def test_everything_in_the_view_can_be_seen_by_day_by_night_and_asleep(step: int, sleeping: bool) -> None:
@@ -284,6 +286,7 @@ def test_night_is_darker_and_bluer_than_day() -> None:
 
 
 # -- the whole map -----------------------------------------------------------------------------------------------
+@pytest.mark.soak
 def test_sixty_four_players_are_drawn_in_their_views_and_on_the_map() -> None:
     game = Game.new(KeyedDraws(5), players=64)
     before = opened(map_scene(game, game.players[:63]))

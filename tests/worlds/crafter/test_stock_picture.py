@@ -162,6 +162,7 @@ def test_pictures_of_sleep_equal_those_of_the_original() -> None:
     assert asleep > 50
 
 
+@pytest.mark.soak
 def test_pictures_of_any_size_equal_those_of_the_original_by_day_and_by_night() -> None:
     both = Pair(7)
     for number, action in enumerate(mixed_actions(7, 170)):

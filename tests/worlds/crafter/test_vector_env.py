@@ -62,6 +62,7 @@ def same(one: dict[str, Any], two: dict[str, Any]) -> bool:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_it_does_what_gymnasiums_own_vector_environment_does(mode: AutoresetMode) -> None:
     count, length = 4, 30

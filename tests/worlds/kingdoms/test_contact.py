@@ -14,7 +14,8 @@ FAR = 300
 """A distance of the first cities at which rivals do not meet for thousands of ticks."""
 
 
-@pytest.mark.parametrize("seed", [5, pytest.param(6, marks=pytest.mark.soak), pytest.param(7, marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", [5, 6, 7])
 def test_hidden_deeds_of_a_rival_change_nothing_that_a_kingdom_gets_or_is(seed: int) -> None:
     fork = Fork(seed)
     assert not fork.play(16 * EVERY), "there should be no contact so early"

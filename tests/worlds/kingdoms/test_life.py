@@ -213,6 +213,7 @@ def test_news_of_monsters_are_whole_sentences() -> None:
     assert wildlife.monster_news("snowman", 4) == "A pack of snowmen roams the wild."
 
 
+@pytest.mark.soak
 def test_the_same_seed_gives_the_same_world_even_if_it_is_saved_and_loaded_in_between() -> None:
     one, other = (Sim(9, generate(9, 2, 2)) for _ in range(2))
     for sim in (one, other):

@@ -37,6 +37,7 @@ def left(match: Match) -> list[str | None]:
     return [member.id for member in match.room.state.members.values() if member.seat in alive]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_match_of_two_kings_comes_to_an_end(seed: int) -> None:
     match = played(seed, "warlord", "steward")

@@ -19,6 +19,7 @@ def play(seed, steps, players=1):
     return world
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_pioneer_makes_an_iron_pickaxe_and_visits_another_planet(seed):
     world = play(seed, 420)

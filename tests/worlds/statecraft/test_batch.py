@@ -361,6 +361,7 @@ def situations(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", list(batch.POLICIES))
 @settings(max_examples=examples(60), deadline=None)
 @given(case=situations(), rules=rule_sets())
