@@ -175,6 +175,7 @@ def test_started():
 """
 
 
+@pytest.mark.soak
 def test_changes_of_every_kind_of_code_are_made_in_the_process_of_the_tests_and_in_those_it_starts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,6 +29,7 @@ def test_two_plays_of_a_script_write_down_the_same_also_with_another_hash_seed(t
         assert list(differences(once, again)) == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("broken", "script", "shows"),
     [(WITHOUT_LETTERS, "keys.txt", "PERMISSION_DENIED"), (OTHER_WORDS, "nim.txt", "pebbles")],

@@ -24,6 +24,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("face", MOSTLY_SOAK)
 async def test_remote_callers_choose_scripts_and_listed_brains_only(face: str, tmp_path: Path) -> None:
     settings = Settings(port=0, brains=f"{LISTED}:Scripted, ollama:other")

@@ -75,6 +75,7 @@ async def _play(house: House, tokens: dict[str, str], until: str) -> None:
             await _call(house, token, "act", {"action": choice["action"], "params": choice["params"]})
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("face", ["python", "http"])
 @pytest.mark.parametrize(("plan", "who"), [(WHIST, "ann"), (SCENARIO, "athena")], ids=["whist", "kingdoms"])
 async def test_a_film_does_not_depend_on_what_is_hidden(

@@ -44,7 +44,7 @@ def test_every_level_of_minigrid_and_babyai_is_described_unless_it_is_left_out()
     assert len({game.title for game in listed.values()}) == len(listed)
 
 
-@pytest.mark.parametrize("source", ["MiniGrid-DoorKey-5x5-v0", "FrozenLake-v1"])
+@pytest.mark.parametrize("source", [pytest.param("MiniGrid-DoorKey-5x5-v0", marks=pytest.mark.soak), "FrozenLake-v1"])
 def test_games_pass_the_check(source: str) -> None:
     report = check_here(f"gymnasium:{source}", seeds=(1,), steps=8)
     assert report.ok, report

@@ -64,6 +64,7 @@ def test_a_parameter_that_would_make_a_game_huge_is_refused() -> None:
         find_world("textarena:Minesweeper-v0(rows=100000)")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("game", ["KuhnPoker-v0", "TicTacToe-v0"])
 def test_a_game_keeps_the_contract(game: str) -> None:
     assert problems(f"textarena:{game}", steps=6) == {}

@@ -13,6 +13,7 @@ FAULTY = Path(__file__).parent.parent / "agents" / "faulty.py"
 SEGFAULT = "AgentCrashed: its process was killed by SIGSEGV"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", ["Sync", "Quick", "Async", "Thinks", "OnlyDecides"])
 def test_an_agent_that_meets_the_contract_passes_every_check(kind: str) -> None:
     report = check_agent(f"{FAULTY}:{kind}")

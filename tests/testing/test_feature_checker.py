@@ -111,6 +111,7 @@ def test_a_fault_is_found_and_its_message_says_what_to_change(fault: str, tmp_pa
     assert says in str(report.findings[-1].message), report
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("text", "says"),
     [("import nowhere\n" + GOOD, "No module named 'nowhere'"), (GOOD + "\nthis is (", "SyntaxError"),

@@ -249,6 +249,7 @@ def test_the_checker_of_worlds_finds_a_missing_front_end() -> None:
     assert "missing.html" in spec.message
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("line", "blocked"), [
     ('<script src="https://cdn.example/x.js"></script>', 'src="https://cdn.example/x.js'),
     ("<link rel=stylesheet href=//cdn.example/x.css>", "href=//cdn.example/x.css"),

@@ -62,6 +62,7 @@ def members(house: House, tokens: dict[str, str], full: bool = False) -> list[In
     return [InHouse(house, house.identify(token), ROOM, full=full) for token in tokens.values()]
 
 
+@pytest.mark.sampled(start=1)
 async def test_the_list_of_tools_of_every_member_of_every_built_in_room_is_short(rooms: Any) -> None:
     for backend in members(*rooms):
         listed = (await list_tools(backend)).tools
@@ -69,6 +70,7 @@ async def test_the_list_of_tools_of_every_member_of_every_built_in_room_is_short
         assert not any(tool.output_schema for tool in listed)
 
 
+@pytest.mark.sampled(start=2)
 async def test_a_broadcast_is_described_to_members_who_may_send_one_and_to_no_others(rooms: Any) -> None:
     house, tokens = rooms
     for full in (False, True):
@@ -303,6 +305,7 @@ async def texts(backend: InHouse) -> AsyncIterator[tuple[str, str]]:
         yield f"the tool {tool.name}", f"{tool.description} {json.dumps(tool.input_schema)}"
 
 
+@pytest.mark.sampled
 async def test_every_text_names_commands_as_they_are_called(rooms: Any) -> None:
     for backend in [*members(*rooms), *members(*rooms, True)]:
         commands = backend.house.rooms[ROOM].commands
