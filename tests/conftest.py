@@ -78,17 +78,16 @@ LONGEST = (
 """The files that take longest. They are started first: then all processes of `make test` end at about the same time."""
 
 
-# A process has some millions of objects of tests, which stay to its end. They are not visited while they are made, and
-# seldom later.
+# A process has some millions of objects of tests, which stay to its end. They are visited neither while they are made nor
+# later: that would take seconds in each process, most of them at its end.
 gc.disable()
 gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop() -> None:
-    """All tests are collected: what there is by now is old, and from now on there is garbage."""
+    """All tests are collected: what there is by now stays, and from now on there is garbage."""
     gc.freeze()
-    gc.unfreeze()
     gc.enable()
 
 

@@ -1,5 +1,6 @@
 """Every test can fail. `vacuous.py` finds those that cannot; what it finds is tested here on samples."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
 
@@ -7,7 +8,7 @@ import pytest
 
 from cohabit.testing import faces, store
 
-from .vacuous import ROOT, Source, faults, function_checks, read
+from .vacuous import ROOT, Source, faults, forget, function_checks, read
 
 HERE = Path(__file__)
 FILES = sorted((ROOT / "tests").rglob("*.py"))
@@ -112,6 +113,12 @@ def guard():
 @pytest.mark.parametrize(("number", "given"), [(1, [1]), (2, [1, 2])])
 def test_sample(number, given):
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def files_are_read_for_these_tests_only() -> Iterator[None]:
+    yield
+    forget()
 
 
 def found_in(body: str) -> list[str]:

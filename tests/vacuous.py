@@ -93,16 +93,15 @@ class Body:
         self.where = where
         self.around = around
         self.arguments = {arg.arg: arg.annotation for arg in ast.walk(function.args) if isinstance(arg, ast.arg)}
-        self.inner = {
-            node.name: node for node in ast.walk(function) if isinstance(node, Function) and node is not function
-        }
+        self._nodes = [*ast.walk(function)]
+        self.inner = {node.name: node for node in self._nodes if isinstance(node, Function) and node is not function}
         self._asked: set[str] = set()
 
     @functools.cached_property
     def values(self) -> dict[str, list[ast.expr]]:
         """All values that its variables and its parametrized arguments get."""
         found: dict[str, list[ast.expr]] = {}
-        for name, value in (*parametrized(self.function), *assignments(ast.walk(self.function))):
+        for name, value in (*parametrized(self.function), *assignments(self._nodes)):
             found.setdefault(name, []).append(value)
         return found
 
@@ -292,6 +291,13 @@ def function_checks(function: Function, where: Source) -> bool:
         _checks[function] = False  # it does not because it calls itself
         _checks[function] = Body(function, where).is_certain()
     return _checks[function]
+
+
+def forget() -> None:
+    """Let go of all files that were read: millions of nodes, which a garbage collection would visit."""
+    _checks.clear()
+    methods.cache_clear()
+    read.cache_clear()
 
 
 @functools.cache
