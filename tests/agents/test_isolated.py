@@ -257,7 +257,11 @@ def test_a_brain_that_writes_into_its_connection_while_it_is_made_is_refused(tmp
         *(pytest.param(*each, marks=pytest.mark.soak) for each in (("Sync", "hold"), ("Quick", "sleep"))),
     ],
 )
-def test_an_agent_that_never_returns_is_killed_and_the_next_one_plays(kind: str, how: str, tmp_path: Path) -> None:
+def test_an_agent_that_never_returns_is_killed_and_the_next_one_plays(
+    kind: str, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolated, "MIN_GRACE_S", 0.5)
+    monkeypatch.setattr(isolated, "MAX_GRACE_S", 0.5)
     mark = tmp_path / "mark"
     name = faulty(kind, how, "decide", mark)
     results = match("nim", name, "random", games=1, seconds=3.0, progress=False)

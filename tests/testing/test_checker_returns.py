@@ -1,9 +1,8 @@
 """check_world: what a world returns. A value of a wrong type is named, with what to return instead, and not our code."""
 
 import pytest
-from tests.testing.test_checker import LEGAL, OBSERVE, OVER, RESET_END, N, after, broken, refused, without_processes
+from tests.testing.test_checker import LEGAL, OBSERVE, OVER, RESET_END, N, after, broken, refused
 
-assert without_processes  # a fixture
 RETURNS = 'return Outcome("added", public=f"{by.id} adds {n}")'
 SING = '''
     @action()
