@@ -53,6 +53,7 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(variable, raising=False)
 
 
+@pytest.mark.soak
 async def test_an_openai_brain_plays_with_a_real_model_server(server: str) -> None:
     game, made = await decisions(f"openai:smollm2@{server}/v1?{SMALL}&max_tokens=60")
     assert [decision.outcome for decision in made] == ["chosen"]  # the schema allows nothing else

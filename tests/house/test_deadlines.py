@@ -167,6 +167,7 @@ def busy_machine(processes: int) -> Iterator[None]:
             process.wait()
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how long a thread waited for the CPU")
 async def test_a_healthy_room_stays_open_while_other_processes_use_every_cpu() -> None:
     config = {"hangs_in": "move", "how": "computes", "seconds": 0.3}

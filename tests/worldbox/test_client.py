@@ -180,6 +180,7 @@ async def test_a_screenshot_is_a_picture(realm: Bridged, join: Join, version: st
         assert "[BAD_ARGS]" in await zeus.refusal("screenshot", max_dimension=-1)
 
 
+@pytest.mark.soak
 @newest_only
 async def test_a_save_is_loaded_again_by_name_and_by_bytes(realm: Bridged, join: Join) -> None:
     async def paint(tile: str) -> None:
@@ -225,6 +226,7 @@ async def test_two_clients_write_to_each_other(realm: Bridged, join: Join) -> No
         assert (await ares.result("recv_messages", since_seq=got["next_cursor"]))["count"] == 0
 
 
+@pytest.mark.soak
 @newest_only
 async def test_turns_hold_for_clients(join: Join) -> None:
     turns = {"turn_based": True, "turn_order": ["athena", "ares"]}
