@@ -1,7 +1,7 @@
 """The real `cohabit`, in processes of its own: it starts, is played, stops at Ctrl-C and is resumed.
 
-The first test and the tests of `cohabit mcp` start the installed program. The others start copies of a process that has
-imported it; see `forks`.
+The first test starts the installed program, and `tests/faces/mcp/test_stdio.py` starts `cohabit mcp`. The others start
+copies of a process that has imported it; see `forks`.
 """
 
 from __future__ import annotations
@@ -357,7 +357,7 @@ def ask_mcp(*words: str, home: Path, env: Mapping[str, str] | None = None) -> li
     """Shake hands over stdio and ask for the tools; the two answers."""
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     process = subprocess.Popen(
-        [COHABIT, "mcp", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        [*copy(), "mcp", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         env=environment(home, env), cwd=home,
     )  # fmt: skip
     try:

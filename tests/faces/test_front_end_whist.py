@@ -237,6 +237,7 @@ def test_a_deal_that_somebody_stops_is_shown_as_void_and_the_next_one_is_checked
     verdict(page, "Hand 1 ✔", "your number is in it")
 
 
+@pytest.mark.soak
 def test_a_house_that_says_that_i_did_not_reveal_gets_a_cross(
     house: Running, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,6 +291,7 @@ def test_a_deal_that_the_house_lists_before_it_is_played_is_judged_when_it_is_ov
     verdict(page, "Hand 2 ✔", "your number is in it")
 
 
+@pytest.mark.soak
 def test_a_deal_that_the_house_leaves_out_gets_a_cross(house: Running, visit: Visit) -> None:
     house.open(whist())
     page = visit(house.link("ann"))

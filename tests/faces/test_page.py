@@ -132,6 +132,7 @@ def test_a_link_can_be_pasted_in_place_of_a_token(house: Running, visit: Visit) 
     expect(page.get_by_text("You are bob")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_another_link_in_the_same_tab_signs_in_as_that_member(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann"))
     expect(page.get_by_text("You are ann")).to_be_visible()
@@ -557,6 +558,7 @@ def test_a_picture_that_the_world_draws_is_shown_by_its_document(house: Running,
     expect(page.locator("img.picture")).to_be_hidden()
 
 
+@pytest.mark.soak
 def test_the_description_of_a_world_is_shown_as_paragraphs_and_its_html_as_text(house: Running, visit: Visit) -> None:
     kim = AgentSpec(id="kim", kind="human", token=token("kim"))
     house.open(Scenario(scenario="open", world=HARBOUR, agents=[kim]), "harbour")
@@ -673,6 +675,7 @@ def test_a_move_whose_reply_was_lost_is_made_once(house: Running, visit: Visit) 
     expect(events(page).filter(has_text="first takes 3")).to_have_count(1)
 
 
+@pytest.mark.soak
 def test_a_subscription_that_was_refused_is_tried_again(house: Running, visit: Visit) -> None:
     refused: list[Any] = []
 

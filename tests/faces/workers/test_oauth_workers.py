@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
+from tests import forks
 from tests.faces.mcp.signing_in import signing_in
 from tests.identity_provider import Provider, listening
 from tests.ports import free_port
@@ -39,7 +39,7 @@ async def serving(folder: Path, provider: Provider) -> AsyncIterator[str]:
     """``cohabit serve`` with two workers; its address."""
     port = free_port()
     options = ["--data", folder, "--port", port, "--workers", 2, "--bridge-port", 0, "--nexus-port", 0, "--quiet"]
-    words = [sys.executable, "-m", "cohabit", "serve", *options, "--oauth-issuer", provider.issuer]
+    words = [*forks.command(), "serve", *options, "--oauth-issuer", provider.issuer]
     front = await asyncio.create_subprocess_exec(*map(str, words), stdout=asyncio.subprocess.PIPE)
     assert front.stdout is not None
     line = b" "
