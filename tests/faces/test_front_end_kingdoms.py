@@ -77,6 +77,7 @@ def orders(house: Running) -> dict[str, str]:
     return house.call("ada", "view", "realm").observation.status.get("orders", {})
 
 
+@pytest.mark.sampled
 @sizes
 def test_a_king_gives_three_orders_by_clicking_the_map(house: Running, visit: Visit, size: dict[str, Any]) -> None:
     name, city, x, y = city_and_free_place(house)

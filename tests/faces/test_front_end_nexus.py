@@ -129,6 +129,7 @@ def test_skills_are_a_wheel_with_a_table_of_the_same_numbers(house: Running, vis
     expect(paper.locator("#skills table tbody tr")).to_have_count(9)
 
 
+@pytest.mark.soak
 def test_a_watcher_sees_the_map_and_can_do_nothing(house: Running, visit: Visit) -> None:
     _, paper = nexus(house, visit, "eve")
     island(paper, "frontier").click()

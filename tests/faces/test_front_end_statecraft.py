@@ -139,6 +139,7 @@ def no_controls(paper: FrameLocator) -> None:
     expect(paper.locator("input:visible, textarea:visible, select:visible")).to_have_count(0)
 
 
+@pytest.mark.soak
 def test_a_replay_has_no_controls(house: Running, visit: Visit) -> None:
     house.open(nations())
     page, paper = table(house, visit)

@@ -398,6 +398,7 @@ def test_a_table_whose_house_is_restarted_before_the_reveal_still_reveals(house:
     verdict(page, "Hand 1 ✔", "your number is in it")
 
 
+@pytest.mark.soak
 def test_a_save_that_is_loaded_after_a_hand_gets_a_cross(house: Running, visit: Visit) -> None:
     house.open(replace(whist(), sealed=False))  # a sealed room refuses such a save
     page = visit(house.link("ann"))

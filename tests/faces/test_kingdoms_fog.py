@@ -53,6 +53,7 @@ async def asked(client: Any, command: str, args: Any) -> str:
     return text.replace("murky", "clear")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("face", [*MOSTLY_SOAK, "bridge"])
 async def test_no_interface_tells_a_rival_what_lies_in_the_fog(face: str, tmp_path: Path) -> None:
     async with House.open(Settings(port=0, bridge_port=0), clock=FakeClock()) as house:

@@ -214,6 +214,7 @@ def test_the_list_of_rooms_counts_built_in_players_apart_and_repeats_no_name(hou
     expect(line.locator(".way")).to_have_text("Watch")
 
 
+@pytest.mark.soak
 def test_a_visitor_without_rooms_is_told_how_to_get_one(house: Running, visit: Visit) -> None:
     identity = new_identity("new", "human")
     page = visit(f"http://127.0.0.1:{house.port}/#{house.house.identities.temporary(identity, None, 0)}")

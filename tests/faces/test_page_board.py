@@ -240,6 +240,7 @@ def test_a_file_of_very_many_lines_opens_and_bidirectional_characters_in_a_name_
     assert body.locator("li").count() == 16 * 1024
 
 
+@pytest.mark.soak
 def test_the_board_fits_a_phone_and_survives_a_restart_of_the_house(deck: Running, visit: Visit) -> None:
     drop(deck, "ann", "W" * 200, **{f"drafts/{'w' * 80}.md": "x"})
     page = visit(deck.link("pip", ROOM), viewport={"width": 360, "height": 740})

@@ -42,6 +42,7 @@ def test_another_player_reads_the_reasons_when_the_game_is_over(house: Running, 
     expect(open_drawer(page, "Why").locator(".decisions > li q")).to_have_text([WHY])
 
 
+@pytest.mark.soak
 def test_a_link_to_watch_opens_the_room_without_a_name_and_shows_no_button_to_act(house: Running, visit: Visit) -> None:
     made = house.call("hal", "watch_link")
     page = visit(f"http://127.0.0.1:{house.port}{made.link}")

@@ -87,6 +87,7 @@ async def a_day(house: House, clock: FakeClock) -> None:
     await house.call(operator, None, "rooms")
 
 
+@pytest.mark.sampled(start=1)
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 async def test_no_method_of_the_store_is_called_on_the_event_loop_in_a_whole_day(kind: str, tmp_path: Path) -> None:
     for day in range(2):  # the second day opens the rooms of the first

@@ -435,6 +435,7 @@ async def test_a_world_that_hangs_in_a_film_ends_its_process_and_its_room_goes_o
         assert len(await film(c["fan"])) == 1
 
 
+@pytest.mark.soak
 async def test_a_film_without_keyframes_and_one_from_keyframes_are_equal(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         _, tokens = await house.create_room(read_scenario("demo"), "den", seed="7" * 32)

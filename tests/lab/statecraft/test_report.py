@@ -102,6 +102,7 @@ def test_a_plot_of_one_round_has_no_error_bars(name: str) -> None:
     assert not re.search(r'LineCollection[^"]*">\s*<path d="M', one)
 
 
+@pytest.mark.soak
 def test_error_bars_can_be_seen_on_a_dark_page() -> None:
     text = plots.draw(summarise([analyse(each) for each in (eventful(), a_round([turn()] * 3))]), [])["wars"]
     (bar,) = re.findall(r'LineCollection[^"]*">\s*<path d="M[^>]*stroke: ([^;]*)', text)

@@ -70,6 +70,7 @@ def test_settlers_build_plant_make_and_sleep_as_in_the_scalar_game() -> None:
     assert games.seen["sleep"]
 
 
+@pytest.mark.soak
 def test_small_maps_are_the_same_too() -> None:
     games = SideBySide(range(10), SMALL)
     games.play(100, settle, help_every=10)
