@@ -26,9 +26,9 @@ install: $(VENV)/.dev $(VENV)/.weights ## everything for development, into .venv
 run: $(VENV)/.base ## a house with a demo room, and one with a language model if it is installed, in the browser
 	@$(BIN)/cohabit up --demo --model-room $(ARGS)
 
-# Five processes also on two cores: many tests wait for a browser, for git, or for programs and leases.
-test: $(VENV)/.test $(VENV)/.weights needs tests/__pycache__ ## the tests, five files at a time, the longest first
-	@sh tools/in_memory.sh $(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder $(ARGS)
+# Six processes also on two cores: many tests wait for a browser, for git, or for programs and leases.
+test: $(VENV)/.test $(VENV)/.weights needs tests/__pycache__ ## the tests, six files at a time, the longest first
+	@sh tools/in_memory.sh $(BIN)/python -m pytest -n 6 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # The bench extra brings Ray; some of the libraries have to be compiled.
 soak: $(VENV)/.test $(VENV)/.weights $(VENV)/.bench $(VENV)/.libraries $(VENV)/.release $(VENV)/.fuzz needs ## the tests that take minutes, and properties with new cases
@@ -68,7 +68,7 @@ release: $(VENV)/.release ## build what is published into dist/, and use each of
 audit: $(VENV)/.release ## look for known vulnerabilities in the pinned versions (asks PyPI)
 	@$(BIN)/python -m pip_audit --progress-spinner off --disable-pip --no-deps --requirement constraints.txt
 
-# In a new clone each of the five processes would compile every test. Two compile half of them each; what does not compile
+# In a new clone each of the six processes would compile every test. Two compile half of them each; what does not compile
 # fails later, with its reason.
 tests/__pycache__: | $(VENV)/.test
 	@$(BIN)/python -m pytest --collect-only -qq tests/[a-l]*/ >/dev/null 2>&1 & \
