@@ -50,7 +50,6 @@ def test_everybody_sees_in_the_list_of_members_what_an_agent_may_do(here: Runnin
     expect(pip).to_contain_text("only watches")
 
 
-@pytest.mark.soak
 def test_a_host_finds_the_agents_of_others_before_the_players_of_the_house(here: Running, visit: Visit) -> None:
     permissions = open_drawer(visit(here.link("hal")), "Permissions")
     agents = permissions.get_by_role("region", name="Agents", exact=True).locator("li[data-handle]")

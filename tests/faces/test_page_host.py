@@ -104,7 +104,6 @@ def test_a_host_narrows_the_grant_of_an_agent_and_its_next_act_is_refused_and_in
     here.call("bob", "act", action="take", params={"n": 1})
 
 
-@pytest.mark.soak
 def test_the_page_asks_before_it_removes_a_member_or_starts_a_rematch(here: In, visit: Visit) -> None:
     page = visit(here.link("hal"))
     pip = open_drawer(page, "Permissions").locator("li[data-handle=pip]")

@@ -166,7 +166,6 @@ def test_the_dead_can_come_back_to_life(house: Running, visit: Visit) -> None:
     expect(body.locator("li")).to_have_text(re.compile("ann you control it, health 3 of 3"))
 
 
-@pytest.mark.soak
 def test_a_player_with_several_avatars_chooses_which_one_it_controls(house: Running, visit: Visit) -> None:
     ann = AgentSpec(id="ann", kind="human", role="human", token=token("ann"))
     house.open(Scenario(world=CAVES, agents=[ann]), "caves")
