@@ -52,7 +52,6 @@ async def asked(name: str) -> Completion:
 
 # -- the key in the environment ---------------------------------------------------------------------
 @pytest.mark.sampled
-@pytest.mark.sampled
 @pytest.mark.parametrize("brain", BRAINS)
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n", " \t"])
 async def test_a_key_from_a_file_is_sent_without_the_end_of_its_line(
