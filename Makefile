@@ -101,7 +101,7 @@ $(BIN)/python:
 	@sh tools/venv.sh $(VENV)
 
 $(VENV)/.base: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "installing cohabit"
+	@echo "installing cohabit (about a minute)"
 	@$(PIP) install -c constraints.txt -e .
 	@touch $@
 

@@ -332,6 +332,6 @@ def test_the_live_view_shows_the_world_the_thought_and_the_cost_without_control_
     assert "ann in den: nim" in text
     assert "[bold]not markup[/bold]" in text
     assert '1. take {"n":1} (corrected, 1.5 s, 1000 + 20 tokens)  “leaves ·two”  [was refused]' in text
-    assert "1,000 + 20 tokens, 1.5 s, $0.5000" in text
+    assert "1,000 tokens in, 20 out, 1.5 s, $0.5000" in text
     assert "openai:m" in text
     assert not {"\x1b", "\x07"} & set(text)

@@ -198,7 +198,7 @@ async def test_verify_says_where_a_record_breaks(
     assert main(["verify", "--data", str(tmp_path)]) == 1
     err = capsys.readouterr().err
     assert "table: BROKEN" in err
-    assert "Restore a room from a backup" in err
+    assert "Restore a room of yours from a backup" in err
     assert says in err
 
 

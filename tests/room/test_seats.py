@@ -31,6 +31,22 @@ def sees(room: Any, who: str) -> Any:
     return status.get("seat"), status["sees"]
 
 
+def test_a_player_whose_seat_is_closed_is_told_so_and_not_to_sit() -> None:
+    room = make_room(RED, BLUE, GOD, world="Realms", partial_intel=True)
+    room.call("zeus", "rise", {"name": "avalon"}, at=1)
+    assert "closed" not in room.call("ann", "view", at=1).text
+    room.call("zeus", "fall", {"name": "avalon"}, at=2)
+    told = "seat avalon is closed. It opens again in the next game, if not before."
+    assert f"You are out: {told}" in room.call("ann", "view", at=2).text
+    assert "closed" not in room.call("bob", "view", at=2).text  # its seat has never been open
+    with pytest.raises(PermissionDenied, match="seat avalon of ann is closed, so it cannot pray. It opens again") as no:
+        room.call("ann", "pray", at=2)
+    assert "sit" not in no.value.message
+    room.call("zeus", "rise", {"name": "avalon"}, at=3)
+    assert "closed" not in room.call("ann", "view", at=3).text
+    assert room.call("ann", "pray", at=3).success
+
+
 def test_auto_n_binds_when_the_nth_seat_opens_and_not_before() -> None:
     room = make_room(RED, BLUE, GOD, world="Realms", partial_intel=True)
     assert (seat(room, "ann"), seat(room, "bob")) == (None, None)

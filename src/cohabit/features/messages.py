@@ -86,8 +86,8 @@ def _has_content(room: BaseRoom, member: Member, args: dict[str, Any], via: str 
     check_here=_has_content,
     words=("content", "kind"),
     also={
-        C.SEND_MESSAGE: "To a member or your team.",
-        C.SEND_BROADCAST: 'To everyone: `to` is "*".',
+        C.SEND_MESSAGE: "It goes to a member or to your team.",
+        C.SEND_BROADCAST: 'It goes to everyone if `to` is "*".',
     },
 )
 def send_message(
@@ -225,6 +225,11 @@ def inbox(reader: Member, since_seq: int, limit: int) -> tuple[list[Message], in
     return fresh[:limit], lost
 
 
+def _in_short(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= MESSAGE_SHOWN else f"{line[: MESSAGE_SHOWN - 1].rstrip()}…"
+
+
 class MessagesFeature(Feature):
     name = "messages"
     room_slice = SENT
@@ -235,7 +240,7 @@ class MessagesFeature(Feature):
         found, _ = inbox(member, 0, 2 * INBOX_LIMIT) if INBOX.is_kept(member) else ([], 0)
         lines = [
             f"- {m.seq}. {sender_name(room.state, m.sender)} ({utc(m.sent_at)[11:19]}): "
-            f"{one_line(m.content)[:MESSAGE_SHOWN]}"
+            f"{_in_short(m.content)}"
             for m in found[-MESSAGES_SHOWN:]
         ]
         where = "`recv_messages` has all; " if room.is_played else ""

@@ -14,7 +14,7 @@ from cohabit.room.access.budget import Budget
 from cohabit.room.base import BaseRoom
 from cohabit.room.commands import Command
 from cohabit.room.decision import ALLOWED, Decision
-from cohabit.room.play.seats import can_sit
+from cohabit.room.play.seats import SEAT_OPENS, can_sit, is_out
 from cohabit.room.state import ALL_PERCEPTION, Member, RoomState, handle_of
 
 
@@ -157,8 +157,11 @@ def _without_seat(room: BaseRoom, member: Member, command: Command) -> Decision:
     if not command.is_action:
         return ALLOWED
     if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
-        now = "to take one" if can_sit(room, member) else "when one is free, or ask a host for one"
-        ours = f"{command.name} requires a seat, and {member.handle} has none. Call `sit` {now}"
+        if is_out(room, member):
+            ours = f"seat {member.seat} of {member.handle} is closed, so it cannot {command.name}. {SEAT_OPENS}"
+        else:
+            now = "to take one" if can_sit(room, member) else "when one is free, or ask a host for one"
+            ours = f"{command.name} requires a seat, and {member.handle} has none. Call `sit` {now}"
         theirs = (feature.without_seat(member, command) for feature in room.hooks["without_seat"])
         return Decision("PERMISSION_DENIED", next(filter(None, theirs), ours))
     return ALLOWED

@@ -125,7 +125,7 @@ def cost(tally: Tally) -> str:
     price = f"${tally.dollars:.4f}{most}" + (
         f" and {tally.unpriced} answers of unknown price" if tally.unpriced else ""
     )
-    return f"{tally.prompt_tokens:,} + {tally.completion_tokens:,} tokens, {tally.seconds:.1f} s, {price}"
+    return f"{tally.prompt_tokens:,} tokens in, {tally.completion_tokens:,} out, {tally.seconds:.1f} s, {price}"
 
 
 # -- the connection -----------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def verify(args: argparse.Namespace) -> int:
             whole = False
     verdicts = _verify_all(args, names, expected)
     if any(verdict.is_broken for verdict in verdicts):
-        complain("Restore a room from a backup. Ask for a file again, and export it again if it is yours.")
+        complain("Restore a room of yours from a backup. If somebody sent you a file, ask for it again.")
     return 0 if whole and not any(verdict.problem for verdict in verdicts) else 1
 
 

@@ -105,7 +105,7 @@ export class Choices {
 export function actionLabel({ action, params }, status = {}) {
   const { x, y, ...others } = params ?? {};
   const place = x !== undefined && y !== undefined && nameWhere(status, () => true, (entry) => entry.x === x && entry.y === y);
-  const values = Object.entries(place ? others : params ?? {});
+  const values = Object.entries(place ? others : params ?? {}).filter(([, value]) => value !== null);
   const texts = values.map(([name, value]) => (values.length > 1 ? `${spaced(name.replace(ID, ""))} ` : "") + valueText(name, value, status));
   return [spaced(action), texts.join(", "), place && `at ${place}`].filter(Boolean).join(" ");
 }

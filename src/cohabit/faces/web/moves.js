@@ -6,7 +6,7 @@ import { isWatchOnly } from "./panels.js";
 /** A title, and the choices, `{label, …}` each. */
 export function offered(screen) {
   const { me, view, session, body } = screen;
-  if (me?.played_by && me.stand_in && me.seat) return [`${me.played_by} plays your seat`, [{ takeOver: true, label: "Take over" }]];
+  if (me?.played_by && me.stand_in && me.seat && !screen.isOut()) return [`${me.played_by} plays your seat`, [{ takeOver: true, label: "Take over" }]];
   if (!me || isWatchOnly(me) || me.played_by) return ["", []];
   if (screen.isMyTurn()) {
     const listed = (view.observation.choices ?? []).filter(({ action }) => !screen.frontEnd.offers(action));

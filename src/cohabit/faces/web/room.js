@@ -389,6 +389,12 @@ export class RoomScreen {
     return Boolean(this.me && !this.me.played_by && this.view && !this.view.over && this.isPlayer() && this.view.to_move.includes(this.me.handle));
   }
 
+  /** The world has closed our seat until the next game: we have lost. */
+  isOut() {
+    const { me, view, session } = this;
+    return Boolean(me?.seat && session && view && !view.over && !session.seats.includes(me.seat) && !this.body.offered.length);
+  }
+
   /** False for members who only watch, also through the seat of a player, and in an archived room. */
   isPlayer() {
     return !this.me || !(isWatchOnly(this.me) || watchedSeat(this.me) || this.session?.archived);
@@ -495,7 +501,7 @@ export class RoomScreen {
     if (mine) this.element.style.setProperty("--bar", `${this.choices.offer.parentElement.offsetHeight}px`);
     this.turn.dataset.mine = String(mine);
     const several = view?.to_move.length > 1;
-    const text = turnText(this.me, view, session, mine);
+    const text = turnText(this.me, view, session, mine, this.isOut());
     setText(this.turn, text);
     this.turn.hidden = !text;
     this.element.classList.toggle("seated", Boolean(this.me?.seat && this.isPlayer() && this.frontEnd.controls.length === 0));

@@ -16,6 +16,7 @@ from cohabit.room.state import Member, RoomState
 from cohabit.world import Arrival, overrides
 
 C = Capability
+SEAT_OPENS = "It opens again in the next game, if not before."
 
 
 class Seated(Struct):
@@ -28,6 +29,12 @@ def _may_change_seats(room: BaseRoom, member: Member) -> bool:
 
 def _may_leave_seat(room: BaseRoom, member: Member) -> bool:
     return member.claim is None and member.seat is not None
+
+
+def is_out(room: BaseRoom, member: Member) -> bool:
+    """True if the world has closed the member's seat, because its player has lost. It opens again in the next game, or
+    when the world says so."""
+    return member.seat is not None and member.seat not in room.seats and not room.has_arrivals
 
 
 def can_sit(room: BaseRoom, member: Member) -> bool:

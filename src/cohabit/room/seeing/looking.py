@@ -12,7 +12,7 @@ from cohabit.model.view_changes import view_changes
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Ready, Resource, WaitMs, command, command_of
 from cohabit.room.decide import by_features
-from cohabit.room.play.seats import open_to, sit
+from cohabit.room.play.seats import SEAT_OPENS, is_out, open_to, sit
 from cohabit.room.play.turn_order import ends_turns
 from cohabit.room.seeing.shown import LONG_VIEW, ShownView
 from cohabit.room.seeing.view import YOUR_TURN, next_game_text
@@ -144,6 +144,8 @@ def seat_text(room: BaseRoom, me: Member) -> str:
     if me.through is not None and eye is not None and eye.seat == me.through and me.seat != me.through:
         player = handle_of(me.through_player or "")
         return f"You look through seat {me.through}: this is what {player} sees. You cannot act there."
+    if is_out(room, me):
+        return f"You are out: seat {me.seat} is closed. {SEAT_OPENS}"
     may_sit = C.ACT in me.held and me.claim is None and not me.handed_over
     if me.seat is None and may_sit and not by_features(room, me, command_of(sit)).code:
         free = ", ".join(open_to(room, me)[:SEATS_SHOWN])
