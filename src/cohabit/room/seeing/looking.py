@@ -107,6 +107,7 @@ def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
     yours = room.is_turn_of(me)
     ends = END_TURN if yours and ends_turns(room.state) and not seen.over else ""
     lines = [
+        result_text(room) if seen.over else "",
         room.tools.in_text(ends),
         seat_text(room, me),
         *[room.crash_on_error(feature.view_lines, room, me) for feature in room.hooks["view_lines"]],
@@ -136,6 +137,18 @@ def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
     if len(text) >= LONG_VIEW or overrides(room.world, "changes"):
         reply.text += f"\nThis is view {reply.id}."
     return reply
+
+
+def result_text(room: BaseRoom) -> str:
+    """The standings at the end of a game, with the members who played."""
+    standings, players = room.crash_on_error(room.world.standings), room.state.players
+    found = []
+    for one in standings[:SEATS_SHOWN]:
+        player = players.get(one.seat, one.name)
+        score = f"{one.score:g}" if isinstance(one.score, float) else one.score
+        found.append(f"{one.name}{f' ({player})' if player != one.name else ''} {score}")
+    more = f" and {len(standings) - SEATS_SHOWN} more" if len(standings) > SEATS_SHOWN else ""
+    return f"Result: {', '.join(found)}{more}" if found else ""
 
 
 def seat_text(room: BaseRoom, me: Member) -> str:
