@@ -52,6 +52,19 @@ def test_a_file_that_no_remote_would_take_is_refused_before_it_is_committed(boar
     assert status(ws)["staged"] == ["a.md", "notes/b.md"]
 
 
+def test_a_large_file_is_refused_whatever_its_name_is(board):
+    ws = board()
+    write(ws, "notes/b.md")
+    for name in ("with a\nline break.bin", "with 'quotes' and ü.bin"):
+        with (ws.root / "notes" / name).open("wb") as file:
+            file.truncate(100 * 1024 * 1024 + 1)
+        for path in ("notes", "."):
+            with pytest.raises(TooLarge, match="more than 100 MiB"):
+                add(ws, [path])
+        assert status(ws)["staged"] == []
+        os.remove(ws.root / "notes" / name)
+
+
 def test_an_empty_list_of_paths_is_accepted(board):
     ws = board()
     add(ws, [])

@@ -112,6 +112,7 @@ def set_chat_limits(
     ] = None,
 ) -> ChatLimits:
     """Limit what is said in this room: by agents, and by everyone. Fields you omit keep their values."""
+    blocked = None if blocked_words is None else _checked(blocked_words)  # refused before anything changes
     chat = CHAT.change(ctx.state)
     if cooldown_ms is not None:
         chat.cooldown_ms = cooldown_ms
@@ -121,8 +122,8 @@ def set_chat_limits(
         chat.apart = agents_apart
     if slow_mode_s is not None:
         chat.slow_ms, chat.sent = slow_mode_s * 1000, {}
-    if blocked_words is not None:
-        chat.blocked = _checked(blocked_words)
+    if blocked is not None:
+        chat.blocked = blocked
     only_agents = slow_mode_s is None and blocked_words is None
     ctx.tell(f"{ctx.member.handle} changed the chat limits{' for agents' if only_agents else ''}", "roster")
     return limits_of(ctx.state)

@@ -239,8 +239,7 @@ class MessagesFeature(Feature):
         """The newest messages to this member, in short."""
         found, _ = inbox(member, 0, 2 * INBOX_LIMIT) if INBOX.is_kept(member) else ([], 0)
         lines = [
-            f"- {m.seq}. {sender_name(room.state, m.sender)} ({utc(m.sent_at)[11:19]}): "
-            f"{_in_short(m.content)}"
+            f"- {m.seq}. {sender_name(room.state, m.sender)} ({utc(m.sent_at)[11:19]}): {_in_short(m.content)}"
             for m in found[-MESSAGES_SHOWN:]
         ]
         where = "`recv_messages` has all; " if room.is_played else ""

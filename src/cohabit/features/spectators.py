@@ -90,12 +90,12 @@ def spectate(
     kept, me = SPECTATORS.change(ctx.state), ctx.member
     if CHANGED.is_kept(me) and ctx.at - CHANGED.read(me).at < CHANGE_MS:
         raise Busy("you called this less than a second ago; wait a moment", retry_after_s=1)
+    if not off and _plays(ctx.room, me):
+        raise GameRejected("you play in this game, or see what a player sees; you can be a spectator in the next game")
     CHANGED.change(me).at = ctx.at
     if off:
         kept.watching = [who for who in kept.watching if who != me.id]
         return Spectating(False, kept.delay)
-    if _plays(ctx.room, me):
-        raise GameRejected("you play in this game, or see what a player sees; you can be a spectator in the next game")
     _add(ctx, me)
     return Spectating(True, kept.delay)
 

@@ -62,7 +62,9 @@ async def watch_link(
     if joined.status != "joined":
         raise Conflict(LOBBY)
     if ctx.room.hooks["full_view_until"]:  # the room is open to spectators
-        await ctx.runner.submit(SystemCall("spectates", {"member": joined.member}))
+        member = ctx.room.state.with_handle(joined.member)
+        if member is not None:  # its id is another one than its handle if there was such a link before
+            await ctx.runner.submit(SystemCall("spectates", {"member": member.id}))
     return WatchLink(made.link, made.code, made.invite, made.note)
 
 

@@ -13,9 +13,9 @@ from cohabit.model.record import decode_entry
 from cohabit.room.record import Line, Record
 
 PAGE = 1000
-"""The number of entries that are read from the store at once."""
+"""The number of entries that are read from the store at once, if they are not large."""
 RECENT_BYTES = 16 * 1024**2
-"""The bytes of the entries of a room that stay in memory."""
+"""The bytes of the entries of a room that stay in memory, and of those that are read at once."""
 
 
 class History:
@@ -97,14 +97,23 @@ class History:
         oldest = lines[0].seq if lines else min(self.seq + 1, before if before is not None else self.seq + 1)
         yield lines
         while oldest > 0:
-            page = await self._page(max(-1, oldest - 1 - PAGE), min(PAGE, oldest))
+            page = await self._page(max(-1, oldest - 1 - PAGE), min(PAGE, oldest), newest=True)
             lines = [line for line in page if line.seq < oldest]  # a pruned store has fewer before, and reads on
             oldest = lines[0].seq if lines else 0
             yield lines
 
-    async def _page(self, after: int, limit: int) -> list[Line]:
-        return await run_in_thread("a page of the record", partial(self._stored, after, limit))
+    async def _page(self, after: int, limit: int, newest: bool = False) -> list[Line]:
+        return await run_in_thread("a page of the record", partial(self._stored, after, limit, newest))
 
-    def _stored(self, after: int, limit: int) -> list[Line]:
-        rows = self._lines_of(self._room, after, limit)
+    def _stored(self, after: int, limit: int, newest: bool) -> list[Line]:
+        """At most ``limit`` lines and ``RECENT_BYTES``: the first of them, or the newest."""
+        rows: deque[Row] = deque()
+        size = 0
+        for row in self._lines_of(self._room, after, limit):
+            rows.append(row)
+            size += len(row[1])
+            if size > RECENT_BYTES and not newest:
+                break
+            while size > RECENT_BYTES and len(rows) > 1:
+                size -= len(rows.popleft()[1])
         return [Line(seq, body, digest, decode_entry(body)) for seq, body, digest in rows]

@@ -26,7 +26,8 @@ from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.refusals import REFUSALS_KEPT, Refusal
 
 log = logging.getLogger("cohabit")
-ROWS_PER_READ = 1000
+ROWS_PER_READ = 32
+"""Rows that are in memory at once while a record is read. Each can have some megabytes."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _Kept = TypeVar("_Kept", Refusal, Identity, Credential, Invite)

@@ -17,7 +17,8 @@ from cohabit.model.refusals import Refusal
 
 MAX_IDLE = 8
 """The number of connections that are kept for the next calls."""
-ROWS_PER_READ = 1000
+ROWS_PER_READ = 32
+"""Rows that are in memory at once while a record is read. Each can have some megabytes."""
 GONE = "the process of this house that has the store has ended"
 T = TypeVar("T")
 

@@ -34,7 +34,8 @@ from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.refusals import REFUSALS_KEPT, Refusal
 
 COLUMNS = 4  # of entries
-ROWS_PER_READ = 1000
+ROWS_PER_READ = 32
+"""Rows that are in memory at once while a record is read. Each can have some megabytes."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _Kept = TypeVar("_Kept", Refusal, Identity, Credential, Invite)

@@ -29,8 +29,6 @@ ANY_TRAILER: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*: \S.*")
 SUMMARY: Final = re.compile(
     r"^ (\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$", re.MULTILINE
 )
-DRY_RUN: Final = re.compile(r"^(?:add|remove) '(.*)'$", re.MULTILINE)
-"""The line that ``git add --dry-run`` prints for each changed file."""
 CONFLICT_MARKERS: Final = re.compile(rb"^<{7} .*^>{7} ", re.MULTILINE | re.DOTALL)
 
 
@@ -49,7 +47,8 @@ def _stage(ws: Workspace, wanted: list[str]) -> None:
     changed = wanted
     if folders:
         _refuse_repositories(ws, folders)
-        changed = DRY_RUN.findall(_add(ws, "--dry-run", "--", *wanted))
+        _add(ws, "--dry-run", "--", *wanted)
+        changed = ws.git.run("ls-files", "-z", "--modified", "--others", "--exclude-standard", "--", *wanted).fields
     _refuse_large(ws, changed)
     protocol_files.check_add(ws, changed)
     _add(ws, "--", *wanted)
