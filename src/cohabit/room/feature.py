@@ -258,7 +258,9 @@ class Feature:
         return ""
 
 
-NO_HOOKS = {"overrides", "active", "opening", "observes", "absence", "sending", "announces"}
+ASKED_BY_HOUSE = ("observes", "absence", "sending", "announces")
+"""Questions that the house asks, each at one place of its own."""
+NO_HOOKS = {"overrides", "active", "opening", *ASKED_BY_HOUSE}
 HOOKS = tuple(name for name, made in vars(Feature).items() if isfunction(made) and name not in NO_HOOKS)
 """The methods that a room calls of its active features alone."""
 Hooks = Mapping[str, tuple[Feature, ...]]
@@ -280,9 +282,7 @@ class FeatureSet:
         sliced = {f: f.room_slice.feature for f in self._with_hooks if f.room_slice is not None and f not in asked}
         self._sometimes = [*sliced, *asked]
         self._slices, self._asked = [*sliced.values()], [f.active for f in asked]
-        self._observing = [feature for feature in features if feature.observed]
-        self._sending = [feature for feature in features if feature.overrides("sending")]
-        self._announcing = [feature for feature in features if feature.overrides("announces")]
+        self.that_answer = {ask: [f for f in features if f.overrides(ask)] for ask in ASKED_BY_HOUSE}
         self._hooks: dict[tuple[bool, ...], Hooks] = {}
 
     def restore(self, state: RoomState) -> None:
@@ -306,29 +306,6 @@ class FeatureSet:
             if not short.keys().isdisjoint(member.slices)
         }
         return structs.replace(state, members={**state.members, **members}) if members else state
-
-    def announcing(self, room: "BaseRoom") -> list[str]:
-        """The names of the features that have something for the house."""
-        return [made.name for made in self._announcing if made.active(room) and answer(made.announces, False, room)]
-
-    def may_announce(self, room: "BaseRoom") -> bool:
-        """True if a feature that can have something for the house is active. It is asked of every room every second."""
-        return any(made.active(room) for made in self._announcing)
-
-    def observes(self, room: "BaseRoom", member: Member) -> dict[str, Any]:
-        """The values that the features add to the result of `observe`."""
-        nothing: Mapping[str, Any] = {}
-        found = [answer(made.observes, nothing, room, member) for made in self._observing]
-        return {name: value for fields in found for name, value in fields.items()}
-
-    def sending(self, room: "BaseRoom", member: Member) -> Sending:
-        """The destination of what a member sees, and the limit of what may leave the house."""
-        found = (answer(made.sending, None, room, member) for made in self._sending)
-        return next((said for said in found if said is not None), Sending())
-
-    def absence(self, state: RoomState, identity: str) -> str:
-        """The refusal for somebody who was a member by a feature (``Feature.absence``); empty: the usual message."""
-        return next(filter(None, (answer(feature.absence, "", state, identity) for feature in self.all)), "")
 
     def hooks(self, room: "BaseRoom") -> Hooks:
         """The hooks of the features that are active in a room."""

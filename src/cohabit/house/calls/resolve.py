@@ -18,6 +18,8 @@ from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_grant, known_now
 from cohabit.room.decision import refusal
+from cohabit.room.feature import answer
+from cohabit.room.room import Room
 from cohabit.room.state import Member
 
 STRANGER = "visitor"
@@ -48,7 +50,7 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
         return HouseContext(house, credential, command)
     member = runner.room.member_of(credential.identity)
     if member is None:
-        absence = runner.room.features.absence(runner.room.state, credential.identity)
+        absence = _absence(runner.room, credential.identity)
         if not may_join(house.identities, credential, runner):
             raise UnknownRoom(absence) if absence else unknown_room(wanted)
         if runner.failure is not None and command is not None and command.when_broken:
@@ -135,6 +137,12 @@ def may_join(identities: Identities, credential: Credential, runner: RoomRunner)
         by_claim = credential.role_in(runner.id) is not None
         return by_claim or identities.is_host(credential) or state.guests or state.entry_policy.admits_strangers
     return state.knock_of(credential.identity) is not None
+
+
+def _absence(room: Room, identity: str) -> str:
+    """The refusal for somebody who was a member by a feature; empty: the usual message."""
+    asked = (answer(feature.absence, "", room.state, identity) for feature in room.features.that_answer["absence"])
+    return next(filter(None, asked), "")
 
 
 def unknown_room(room: str) -> UnknownRoom:

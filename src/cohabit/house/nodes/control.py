@@ -123,4 +123,4 @@ def travels(room: Room) -> bool:
     """True if a room has to be in the same process as others: the Nexus, and what is open to it."""
     if isinstance(room.world, RemoteWorld) and room.world.is_of_house:
         return True
-    return room.features.may_announce(room)
+    return any(feature.active(room) for feature in room.features.that_answer["announces"])

@@ -1,7 +1,7 @@
 """The command `observe`: the view, the roster and the new events of any room, in one call that can wait."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -17,6 +17,7 @@ from cohabit.room.access.grants import grant_wire
 from cohabit.room.base import Context
 from cohabit.room.command_modules import features_named
 from cohabit.room.commands import WaitMs, command
+from cohabit.room.feature import answer
 from cohabit.room.room import Room
 from cohabit.room.seeing.info import RosterLine, roster_of
 from cohabit.room.seeing.looking import CAN_VIEW, view_reply
@@ -125,11 +126,13 @@ def _seen(room: Room, member: str, at: int) -> dict[str, Any]:
     me = room.state.members[member]
     ctx = Context(room, room.state, me, at)
     view = view_reply(ctx) if not me.held.isdisjoint(CAN_VIEW) else None
+    nothing: Mapping[str, Any] = {}
+    added = [answer(feature.observes, nothing, room, me) for feature in room.features.that_answer["observes"]]
     return {
         "text": view.text if view is not None else "You don't have permission to view this world.",
         "your_turn": view is not None and view.your_turn,
         "over": view is not None and view.over,
         "roster": roster_of(room, me) if C.READ_ROSTER in me.held else [],
         "grant": grant_wire(me),
-        **{name: value for name, value in room.features.observes(room, me).items() if name in FIELDS},
+        **{name: value for values in added for name, value in values.items() if name in FIELDS},
     }

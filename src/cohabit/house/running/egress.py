@@ -22,6 +22,7 @@ from cohabit.house.store.contract import StoredEgress, Write
 from cohabit.house.store.writer import Writer
 from cohabit.model.egress import ELSEWHERE, NO_LIMIT, OTHERS, STEP, STEP_TIMES, UNKNOWN, Amount, Sent, SentKind
 from cohabit.model.grant import Capability
+from cohabit.room.feature import Sending, answer
 from cohabit.room.room import Room
 from cohabit.room.state import Member, handle_of
 
@@ -356,7 +357,8 @@ class RoomEgress:
         """The backend of an account now, whether it is outside this house, and the budget."""
         here = self.room.state.members.get(account.member)
         member = here or Member(account.member or account.who, "agent", identity=account.who)  # its budget still holds
-        said = self.room.features.sending(self.room, member)
+        asked = (answer(f.sending, None, self.room, member) for f in self.room.features.that_answer["sending"])
+        said = next((found for found in asked if found is not None), Sending())
         limit = said.limit if said.limit is not None else self._default
         if here is None:
             return UNKNOWN, None, limit

@@ -32,6 +32,7 @@ from cohabit.house.streams.media import MediaRelay
 from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Subscription
 from cohabit.model.refusals import Refusal
 from cohabit.room.base import WorldInterrupted
+from cohabit.room.feature import answer
 from cohabit.room.record import Line, Snapshot
 from cohabit.room.room import Room
 from cohabit.room.state import Member
@@ -368,9 +369,10 @@ class RoomRunner:
             self._events.on_lines(self, frames.lines)
         if self._events.on_acted is not None:
             self._events.on_acted(self, frames.lines)
-        for feature in self.room.features.announcing(self.room):
-            if feature in self._events.listeners:
-                self._events.listeners[feature](self)
+        for feature in self.room.features.that_answer["announces"]:
+            listener = self._events.listeners.get(feature.name)
+            if listener is not None and feature.active(self.room) and answer(feature.announces, False, self.room):
+                listener(self)
         self.history.wake()
 
     def _roster(self) -> Roster | None:
