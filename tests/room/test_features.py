@@ -22,7 +22,7 @@ from cohabit.feature_registry import find_feature, load_features
 from cohabit.lab.opening import Opening
 from cohabit.model.record import Entry
 from cohabit.registry import make_world
-from cohabit.room.record import GENESIS, Record, Snapshot, read_lines
+from cohabit.room.record import GENESIS, Record, read_lines
 from cohabit.room.room import Room
 from cohabit.room.slices import Slice
 from cohabit.scenario import parse_scenario, read_scenario
@@ -172,7 +172,7 @@ def test_a_record_of_an_earlier_alpha_is_refused_with_a_clear_word() -> None:
     room = make_room(ANN, BOB, HOST)
     room.state.format = 0
     with pytest.raises(RecordCorrupt, match="made by an earlier alpha of Cohabit"):
-        Room.restore(Snapshot.of(room.record, room.state, room.world.snapshot()), [], make_world)
+        Room.restore(room.snapshot(), [], make_world)
     first = whole(room)[0].entry
     first.args["state"].pop("format")
     again = Record()

@@ -203,14 +203,6 @@ class BaseRoom:
         self._turns_of, self._roster_is_known = roster, True
 
     # -- what changes -----------------------------------------------------------------------------
-    def _drop_world_cache(self) -> None:
-        """Drop cached answers from the world."""
-        self._to_move = None
-        self._is_over = None
-        self._turn = None
-        if self._views:
-            self._views = {}
-
     def roster_changed(self) -> None:
         """Drop everything cached about members, permissions and the world."""
         self.roster_version += 1
@@ -218,7 +210,9 @@ class BaseRoom:
         self._by_identity = None
         self._players = None
         self._roster_is_known = False
-        self._drop_world_cache()
+        self._to_move = self._is_over = self._turn = None
+        if self._views:
+            self._views = {}
 
     def set_seats(self, seats: Sequence[Seat]) -> None:
         """Replace the list of seats."""
@@ -362,17 +356,12 @@ class BaseRoom:
         ``text=False`` leaves out its text, where the world can.
         """
         eye = self._eyes.get(member.id) or self.eye_of(member)
-        try:
-            seen = self._observe(eye) if text else self._observe_data(eye)
-            if self._has_legal and eye.seat is not None and eye.seat in (self._to_move or self.to_move()):
-                choices = self.world.legal(self.seats[eye.seat])
-                if choices:
-                    return msgspec.structs.replace(seen, choices=[*map(as_sent, choices)])
-            return seen
-        except (CohabitError, WorldInterrupted):
-            raise
-        except BaseException as bug:
-            raise self._crashed(bug) from bug
+        seen = self.observe(eye) if text else self.observe_data(eye)
+        if self._has_legal and eye.seat is not None and eye.seat in self.to_move():
+            choices: Sequence[Action] = self.crash_on_bug(self.world.legal, self.seats[eye.seat])
+            if choices:
+                return msgspec.structs.replace(seen, choices=[*map(as_sent, choices)])
+        return seen
 
     def fallback(self, member: Member) -> Action | None:
         """The action of this member's seat if the agent that plays it gives no usable answer."""

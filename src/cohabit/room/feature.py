@@ -309,8 +309,7 @@ class FeatureSet:
 
     def hooks(self, room: "BaseRoom") -> Hooks:
         """The hooks of the features that are active in a room."""
-        slices = room.state.slices
-        active = (*[name in slices for name in self._slices], *[ask(room) for ask in self._asked])
+        active = (*map(room.state.slices.__contains__, self._slices), *[ask(room) for ask in self._asked])
         known = self._hooks.get(active)
         if known is None:
             inactive = [feature for feature, is_active in zip(self._sometimes, active, strict=True) if not is_active]

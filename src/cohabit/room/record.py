@@ -33,10 +33,6 @@ class Snapshot(Struct, frozen=True):
     room: bytes  # the encoded RoomState (immutable)
     world: bytes
 
-    @classmethod
-    def of(cls, record: "Record", state: RoomState, world: bytes) -> "Snapshot":
-        return cls(record.seq, record.digest, record.at, _encode(state), world)
-
     @property
     def state(self) -> RoomState:
         """The state of the room; a new copy on each access."""

@@ -156,7 +156,7 @@ class RecordedRoom(BaseRoom):
         record = self.record
         if via is not None and self.state.hide_brains:
             via, why = HIDDEN_BRAIN, None  # its reasons show which one it is
-        players = self._players_of(told)
+        players = self.players_of(told)
         entry = Entry(record.seq + 1, at, command.name, by, args or None, tuple(told), why, key, via, players)
         if key is not None:
             keep_reply(self.state, entry, result)
@@ -167,18 +167,16 @@ class RecordedRoom(BaseRoom):
             record.append(Entry(entry.seq + 1, at, "digest", args={"sha256": proof}))
         return result
 
-    def _players_of(self, told: Sequence[Told]) -> dict[SeatId, str] | None:
+    def players_of(self, told: Sequence[Told]) -> dict[SeatId, str] | None:
         """The members on the seats that are notified."""
         found: dict[SeatId, str] | None = None
         for notice in told:
             if notice.seats:
-                players = self.seat_players()
+                players, found = self.seat_players(), found or {}
                 for seat in notice.seats:
                     if seat in players:
-                        if found is None:
-                            found = {}
                         found[seat] = players[seat]
-        return found
+        return found or None
 
     def _perform(
         self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
@@ -279,7 +277,8 @@ class RecordedRoom(BaseRoom):
 
     # -- rolling back -----------------------------------------------------------------------------
     def snapshot(self) -> Snapshot:
-        return Snapshot.of(self.record, self.state, self.crash_on_bug(self.world.snapshot))
+        record, world = self.record, self.crash_on_bug(self.world.snapshot)
+        return Snapshot(record.seq, record.digest, record.at, msgspec.msgpack.encode(self.state), world)
 
     def stored(self, snapshot: Snapshot) -> None:
         """Use this snapshot, now on disk, as the rollback point."""

@@ -389,7 +389,7 @@ def _apply(room: Room, entry: Entry) -> None:
         raise RecordCorrupt(f"entry {entry.seq} cannot be applied: {type(bug).__name__}", seq=entry.seq) from bug
     done = Entry(
         entry.seq, entry.at, entry.do, entry.by, entry.args, tuple(told), entry.why, entry.key, entry.via,
-        room._players_of(told),
+        room.players_of(told),
     )  # fmt: skip
     keep_reply(room.state, done, result)
     room.record.append(done)
