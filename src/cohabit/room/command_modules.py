@@ -12,12 +12,13 @@ from cohabit.model.cached import cached
 from cohabit.room import system
 from cohabit.room.access import admission, grants, members
 from cohabit.room.commands import Command, CommandTable, commands_of, commands_of_class, declared_in
-from cohabit.room.feature import Feature, FeatureSet
+from cohabit.room.feature import FeatureSet
 from cohabit.room.play import acting, lifecycle, seats, turns
 from cohabit.room.seeing import info, looking
 from cohabit.room.state import RoomState
 from cohabit.world import Pace, World, overrides
 
+_feature_set = cached(FeatureSet)  # rooms of the same kind share one
 COMMAND_MODULES = (acting, info, looking, turns, seats, lifecycle, grants, members, admission)
 
 
@@ -39,11 +40,6 @@ def features_of_record(state: RoomState) -> FeatureSet:
         return features_named(state.features)
     except UnknownAsset as missing:
         raise UnknownAsset(f"room {state.id} needs a feature: {missing.message}") from None
-
-
-@cached
-def _feature_set(features: tuple[Feature, ...]) -> FeatureSet:
-    return FeatureSet(features)
 
 
 def command_table(world: World, features: FeatureSet | None = None) -> CommandTable:

@@ -1,13 +1,11 @@
 """The initial state of a room, from a scenario."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
 
 from cohabit.errors import BadArgs
 from cohabit.model.admission import BY_INVITATION
 from cohabit.model.suggest import nearest
 from cohabit.room.command_modules import features_of
-from cohabit.room.feature import FeatureSet
 from cohabit.room.play.claims import check_claims
 from cohabit.room.state import FORMAT, Member, RoomState
 from cohabit.room.timers import why_untimed
@@ -15,7 +13,7 @@ from cohabit.scenario import Scenario, parse_seed, team_of
 from cohabit.world import World
 
 STEP_SECONDS = 60
-"""The time limit of a step, if the scenario has none."""
+"""The time limit of a step, if the scenario has none. A step always has one, or a member could stop time."""
 
 
 def opening_state(
@@ -29,9 +27,11 @@ def opening_state(
 ) -> RoomState:
     """The room that a scenario defines. ``identities``: scenario id of an agent to its identity."""
     spec, features = world.spec, features_of(world, scenario.features)
-    _check_time(scenario, world)
+    _check_time(scenario, world, features.speeds)
     check_claims(world, [(f"agents[{i}]", a.claim) for i, a in enumerate(scenario.agents) if a.claim is not None])
-    known = identities or {}
+    known, seconds = identities or {}, scenario.turn_seconds
+    if seconds is None and scenario.step_ticks:
+        seconds = STEP_SECONDS
     members = {
         a.id: Member(
             a.id, a.kind, a.role, a.claim, identity=known.get(a.id, a.identity or ""), name=a.name or "",
@@ -58,7 +58,7 @@ def opening_state(
         teams={name: list(who) for name, who in scenario.teams.items()},
         turn_based=scenario.turn_based,
         turn_order=(scenario.turn_order or [a.id for a in scenario.agents]) if scenario.turn_based else [],
-        turn_ms=_turn_ms(scenario),
+        turn_ms=seconds * 1000 if seconds is not None else None,
         ticks_per_turn=scenario.ticks_per_turn,
         step_ticks=scenario.step_ticks,
         stand_in_ms=scenario.stand_in_seconds * 1000,
@@ -67,25 +67,11 @@ def opening_state(
         rematch_ms=scenario.rematch_seconds * 1000 if scenario.rematch_seconds is not None else None,
         format=FORMAT,
         features=[feature.name for feature in features.all],
-        slices=_slices(features, scenario, world),
+        slices={f.name: kept for f in features.all if (kept := f.opening(scenario, world)) is not None},
     )
 
 
-def _slices(features: FeatureSet, scenario: Scenario, world: World) -> dict[str, Any]:
-    """The slices that features have from the beginning."""
-    found = ((feature.name, feature.opening(scenario, world)) for feature in features.all)
-    return {name: kept for name, kept in found if kept is not None}
-
-
-def _turn_ms(scenario: Scenario) -> int | None:
-    """The time limit of a turn, a round or a step. A step always has one, so that nobody can stop time."""
-    seconds = scenario.turn_seconds
-    if seconds is None and scenario.step_ticks:
-        seconds = STEP_SECONDS
-    return seconds * 1000 if seconds is not None else None
-
-
-def _check_time(scenario: Scenario, world: World) -> None:
+def _check_time(scenario: Scenario, world: World, speeds: Collection[str]) -> None:
     """Reject turn and time settings that do not apply to this world."""
     name, pace = world.spec.name, world.pace
     untimed = why_untimed(world, scenario.turn_based, scenario.step_ticks)
@@ -97,7 +83,6 @@ def _check_time(scenario: Scenario, world: World) -> None:
         raise BadArgs(f"turn_based: {name} has its own turn order; omit turn_based")
     if scenario.speed != "x1" and pace != "clock":
         raise BadArgs(f"speed: {name} is not a real-time world; omit speed")
-    speeds = features_of(world).speeds
     if scenario.speed not in speeds:
         raise BadArgs(
             f"speed: {scenario.speed[:40]!r} is not one of {', '.join(speeds)}",

@@ -61,10 +61,6 @@ class Room(RecordedRoom):
 
     __slots__ = ()
 
-    def commands_for(self, member: Member) -> list[Command]:
-        """The commands that this member's grant allows, regardless of whose turn it is."""
-        return [c for c in self.commands if by_grant(member, c)]
-
     # -- calls ------------------------------------------------------------------------------------
     def call(
         self, who: str, name: str, args: Any = None, *, at: int, key: str | None = None, via: str | None = None,
@@ -166,7 +162,8 @@ class Room(RecordedRoom):
         if command is None:
             if self.budget.is_spent(member.id, at):  # suggesting similar names is expensive
                 raise refusal(self.budget.refusal)
-            command = self.commands.named(name, [*self.commands_for(member), *known_now(self, member)])
+            usable = [made for made in self.commands if by_grant(member, made)]
+            command = self.commands.named(name, [*usable, *known_now(self, member)])
         return command, args, why
 
     def _check_scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:

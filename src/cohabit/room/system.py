@@ -51,15 +51,16 @@ def ticks(ctx: Context, n: int) -> None:
 def turn_timeout(ctx: Context) -> None:
     """A turn timed out: the game continues without that member."""
     state, world = ctx.state, ctx.room.world
-    for member in turns.late(ctx.room):
+    late = turns.late(ctx.room)
+    for member in late:
         member.timeouts += 1
     if state.turn_holder is not None:
-        late = handle_of(state.turn_holder)
-        ctx.tell(f"{late}'s time is up; it is {turns.next_turn(ctx.room, ctx.at, ctx.told)}'s turn", "turn")
+        following = turns.next_turn(ctx.room, ctx.at, ctx.told)
+        ctx.tell(f"{late[0].handle}'s time is up; it is {following}'s turn", "turn")
         return
     if state.step_ticks:
-        missing = [m.handle for m in turns.late(ctx.room)]
-        ctx.tell(f"time is up for this step; {', '.join(missing) or 'nobody'} did not pass", "turn")
+        missing = ", ".join(m.handle for m in late) or "nobody"
+        ctx.tell(f"time is up for this step; {missing} did not pass", "turn")
         turns.step(ctx.room, ctx.at, ctx.told)
         return
     state.turn_started = ctx.at
@@ -69,7 +70,7 @@ def turn_timeout(ctx: Context) -> None:
         turns.resolve(ctx.room, ctx.told)
         return
     for seat_id in list(state.waiting_for):
-        seat = next((s for s in state.seats if s.id == seat_id), Seat(seat_id))
+        seat = ctx.room.seats.get(seat_id, Seat(seat_id))
         outcome: Outcome = ctx.room.crash_on_error(world.skip, seat)
         ctx.tell(outcome.public or f"{seat.name or seat.id} ran out of time", "turn")
         ctx.told.extend(outcome.told)

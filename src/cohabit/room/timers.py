@@ -31,11 +31,8 @@ def why_untimed(world: World, turn_based: bool, step_ticks: int) -> str:
 
 
 class Timers:
-    """The timers of a room.
-
-    Those of members and features (an expiring grant, a waiting stand-in) rarely change, so they are computed again only
-    after ``changed``. Those of the turn and of the next game are read from the state.
-    """
+    """Timers of members and features (an expiring grant, a waiting stand-in) rarely change, so they are computed again
+    only after ``changed``. Those of the turn and of the next game are read from the state."""
 
     def __init__(self) -> None:
         self.idle = False  # no timer is set

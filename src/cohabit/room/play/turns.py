@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from cohabit.errors import BadArgs, TurnNotYours
 from cohabit.model.grant import Capability
@@ -126,14 +126,14 @@ def advance(room: BaseRoom, ticks: int, told: list[Told]) -> None:
 
 
 def _pass_time(room: BaseRoom, ticks: int, told: list[Told]) -> None:
-    """Advance the time. What happens meanwhile is not the doing of the member who happened to pass last."""
+    """Advance the time. The notices are attributed to the world, not to the member who happened to pass last."""
     news: list[Told] = []
     advance(room, ticks, news)
     told.extend(_by_world(news))
 
 
 def resolve(room: BaseRoom, told: list[Told]) -> None:
-    """Resolve a round. Its results are not the doing of the member who happened to submit last."""
+    """Resolve a round. Its results are attributed to the world, not to the member who happened to submit last."""
     told.extend(_by_world(_news("resolve", room.crash_on_error(room.world.resolve))))
     for feature in room.hooks["round_ended"]:
         room.crash_on_error(feature.round_ended, room)
@@ -142,7 +142,6 @@ def resolve(room: BaseRoom, told: list[Told]) -> None:
 
 def came_of(room: BaseRoom, member: Member, chosen: Outcome, ended: bool) -> Outcome:
     """The outcome of a choice: that of the action, if the round has ended with it."""
-    replace = msgspec.structs.replace
     if not ended:
         return replace(chosen, message=f"{chosen.message} {_happens_later(len(room.movers()))}".strip())
     last = room.last_action(member.seat) if member.seat is not None else None
@@ -173,4 +172,4 @@ def _news(method: str, results: Any) -> list[Told]:
 
 
 def _by_world(results: Iterable[Told]) -> Iterable[Told]:
-    return (msgspec.structs.replace(result, by_world=True) for result in results)
+    return (replace(result, by_world=True) for result in results)
