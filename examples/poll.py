@@ -12,8 +12,18 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.errors import Busy, UnknownAsset
-from cohabit.features import BaseRoom, Capability, Context, Due, Feature, Member, Slice, command, system_entry
-from cohabit.model.observation import one_line
+from cohabit.features import (
+    BaseRoom,
+    Capability,
+    Context,
+    Due,
+    Feature,
+    Member,
+    Slice,
+    command,
+    one_line,
+    system_entry,
+)
 
 OPEN_AT_ONCE = 5
 

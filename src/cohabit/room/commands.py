@@ -1,7 +1,7 @@
 """Commands are declared once. Every interface is derived from the declaration.
 
 A room command is a function ``(ctx, …) -> result``, a house command an async one. The actions and queries of a world
-become commands too. What is special about a command is declared with it, so no other module asks for its name.
+become commands too. Every peculiarity of a command is declared with it, so no other module asks for its name.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -77,8 +77,7 @@ def by_credential(credential: Credential | None, at: int) -> Decision:
 
 
 def by_features(room: BaseRoom, member: Member, command: Command) -> Decision:
-    """True if the features of the room allow the command. What the member may not do is said before what the game does
-    not allow."""
+    """Allow a command that no feature of the room refuses. If several do, a missing permission is reported first."""
     asked = (feature.refuses(room, member, command) for feature in room.hooks["refuses"])
     found = [decision for decision in asked if decision is not None]
     return min(found, key=lambda decision: decision.code != "PERMISSION_DENIED", default=ALLOWED)
@@ -102,7 +101,7 @@ def _by_seat_and_turn(command: Command, member: Member, room: BaseRoom, via: str
 
 
 def by_grant(member: Member, command: Command) -> Decision:
-    """True if the member's grant allows the command. Also used to build tool lists."""
+    """Allow a command that the grant of the member allows. Also used to build tool lists."""
     if not command.needs or not command.needed.isdisjoint(member.held):
         return ALLOWED
     if member.withheld and not command.needed.isdisjoint(ALL_PERCEPTION):
@@ -119,7 +118,7 @@ def by_grant(member: Member, command: Command) -> Decision:
 
 
 def by_turn_order(room: BaseRoom, member: Member, command: Command) -> Decision:
-    """True if it is this member's turn in the order of a turn-based room, if the command depends on turns."""
+    """Refuse a command that depends on turns, out of the member's turn in the order of a turn-based room."""
     holder = room.state.turn_holder
     if holder is None or holder == member.id or not _depends_on_turns(member, command):
         return ALLOWED

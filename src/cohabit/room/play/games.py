@@ -17,10 +17,7 @@ MAX_STANDINGS_KEPT = 8
 
 
 def next_seed(ctx: Context) -> str:
-    """The seed of a rematch, derived from the last one.
-
-    The secret prevents members who know the last seed from computing the next.
-    """
+    """The seed of a rematch, derived from the last one and the secret, so a member who knows that one cannot tell."""
     state = ctx.state
     secret = bytes.fromhex(state.secret)
     return blake2b(state.seed.encode(), key=secret, digest_size=16, person=b"rematch").hexdigest()
@@ -108,7 +105,7 @@ def starting_seats(ctx: Context) -> list[Seat]:
     seats = list(named_seats(spec.seat_names, count))
     if not ctx.room.has_arrivals:
         return seats
-    # Who arrives later brings a name along, so those who are there from the start have theirs as well.
+    # A member who arrives later gives its seat a name, so the first players do as well.
     players = {m.claim: m.handle for m in ctx.state.members.values() if m.claim is not None}
     return [Seat(seat.id, players.get(f"auto:{i}", seat.name)) for i, seat in enumerate(seats)]
 

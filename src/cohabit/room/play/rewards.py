@@ -23,7 +23,7 @@ def rewarded(room: BaseRoom, by: str, outcome: Outcome, told: list[Told]) -> Out
 def report_returns(room: BaseRoom, told: list[Told], actor: SeatId | None = None) -> dict[SeatId, float]:
     """Add up the rewards, and notify each seat whose total has changed. Returns the changes.
 
-    ``actor``: the seat that acted. What the others get is the doing of the world, not of the actor.
+    ``actor``: the seat that acted. The rewards of other seats are attributed to the world, not to the actor.
     """
     before, totals = room.state.returns, room.crash_on_error(room.world.returns)
     if totals == before:  # as after most actions
