@@ -55,7 +55,7 @@ PORT = Settings().port
 
 
 def test_the_houses_of_the_compose_file_are_one_cluster_over_one_database(compose: Any) -> None:
-    secrets = {"HOUSES_KEY": "k" * 48, "DB_PASSWORD": "p" * 48}
+    secrets = {"HOUSES_KEY": "k" * 48, "DB_PASSWORD": "p" * 48, "PUBLIC_URL": "https://play.example.org"}
     chosen = [settings_of(compose["services"][name]["environment"], secrets) for name in HOUSES]
     for settings in chosen:
         check_houses(settings)
