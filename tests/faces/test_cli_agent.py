@@ -45,7 +45,7 @@ def test_an_agent_plays_a_game_in_somebody_elses_house_and_says_what_it_did(tmp_
     lines = done.stdout.splitlines()
     assert lines[0] == "Playing as ann in nim: nim."
     assert lines[1].startswith('1. take {"n":')
-    assert lines[-1].startswith(f"Decisions: {len(lines) - 2} ({len(lines) - 2} chosen). 0 + 0 tokens")
+    assert lines[-1].startswith(f"Decisions: {len(lines) - 2} ({len(lines) - 2} chosen). 0 tokens in, 0 out")
 
 
 def test_an_agent_of_ones_own_that_crashes_plays_its_game_to_the_end(tmp_path: Path) -> None:

@@ -86,8 +86,8 @@ def _has_content(room: BaseRoom, member: Member, args: dict[str, Any], via: str 
     check_here=_has_content,
     words=("content", "kind"),
     also={
-        C.SEND_MESSAGE: "It goes to a member or to your team.",
-        C.SEND_BROADCAST: 'It goes to everyone if `to` is "*".',
+        C.SEND_MESSAGE: "To a member or your team.",
+        C.SEND_BROADCAST: 'To everyone: `to` is "*".',
     },
 )
 def send_message(
