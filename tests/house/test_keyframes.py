@@ -106,7 +106,8 @@ async def test_a_running_room_takes_keyframes_by_the_time_that_its_world_compute
     async with open_house(tmp_path) as house:
         found = house.keyframes.before("den", 10**9, partial(digest_at, house.store, "den"))
         assert found is not None
-        assert found.seq == places[-1].seq
+        assert found.seq == house.keyframes.places("den")[-1].seq
+        assert found.seq >= places[-1].seq  # on a slow machine, opening the room makes another one
 
 
 async def test_keyframes_go_with_the_room_and_with_the_data_of_a_person(tmp_path: Path) -> None:

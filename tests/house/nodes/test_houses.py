@@ -122,6 +122,10 @@ async def test_a_house_that_is_stopped_hands_over_its_rooms_and_its_lead(cluster
     looking = [asyncio.ensure_future(member.houses.run()) for member in (ours, theirs)]
     try:
         await ours.houses.drain()
+        for _ in range(100):  # what was handed over is opened there, which takes a while on a busy machine
+            if len(theirs.rooms) == 3:
+                break
+            await theirs.look()
     finally:
         for task in looking:
             task.cancel()
