@@ -61,6 +61,19 @@ async def test_all_entries_are_read_in_order_from_pages_of_few_bytes(
     assert all(size(one) - len(one[-1].body) <= PAGE_BYTES for one in pages)
 
 
+async def test_backwards_no_entry_is_read_many_times(past: History) -> None:
+    store_rows, read = past._lines_of, []
+
+    def counted(*args: Any) -> Iterator[Any]:
+        for row in store_rows(*args):
+            read.append(row[0])
+            yield row
+
+    past._lines_of = counted
+    assert [page async for page in past.backwards()]
+    assert len(read) < 4 * ENTRIES
+
+
 @pytest.mark.parametrize("before", [None, ENTRIES - 1, 57, 1])
 async def test_backwards_every_entry_is_in_one_page_the_newest_first(past: History, before: int | None) -> None:
     pages = [page async for page in past.backwards(before)]

@@ -14,6 +14,8 @@ from cohabit.room.record import Line, Record
 
 PAGE = 1000
 """The number of entries that are read from the store at once, if they are not large."""
+FIRST_PAGE = 100
+"""The same of the first page that is read backwards. The next ones are as large as there is space for."""
 RECENT_BYTES = 16 * 1024**2
 """The bytes of the entries of a room that stay in memory, and of those that are read at once."""
 
@@ -96,23 +98,27 @@ class History:
         lines = [line for line in self.recent if before is None or line.seq < before]
         oldest = lines[0].seq if lines else min(self.seq + 1, before if before is not None else self.seq + 1)
         yield lines
+        size = FIRST_PAGE
         while oldest > 0:
-            page = await self._page(max(-1, oldest - 1 - PAGE), min(PAGE, oldest), newest=True)
-            lines = [line for line in page if line.seq < oldest]  # a pruned store has fewer before, and reads on
+            lines = await self._page(max(-1, oldest - 1 - size), min(size, oldest), oldest)
+            # As many as had space, or each page would read large entries that it cannot keep.
+            size = min(PAGE, 2 * size) if len(lines) >= min(size, oldest) else max(1, len(lines))
             oldest = lines[0].seq if lines else 0
             yield lines
 
-    async def _page(self, after: int, limit: int, newest: bool = False) -> list[Line]:
-        return await run_in_thread("a page of the record", partial(self._stored, after, limit, newest))
+    async def _page(self, after: int, limit: int, before: int | None = None) -> list[Line]:
+        return await run_in_thread("a page of the record", partial(self._stored, after, limit, before))
 
-    def _stored(self, after: int, limit: int, newest: bool) -> list[Line]:
-        """At most ``limit`` lines and ``RECENT_BYTES``: the first of them, or the newest."""
+    def _stored(self, after: int, limit: int, before: int | None) -> list[Line]:
+        """At most ``limit`` lines and ``RECENT_BYTES``: the first of them, or the newest ``before`` a number."""
         rows: deque[Row] = deque()
         size = 0
         for row in self._lines_of(self._room, after, limit):
+            if before is not None and row[0] >= before:  # a pruned store has fewer before, and reads on
+                break
             rows.append(row)
             size += len(row[1])
-            if size > RECENT_BYTES and not newest:
+            if size > RECENT_BYTES and before is None:
                 break
             while size > RECENT_BYTES and len(rows) > 1:
                 size -= len(rows.popleft()[1])

@@ -17,7 +17,7 @@ MAX_STANDINGS_KEPT = 8
 
 
 def next_seed(ctx: Context) -> str:
-    """The seed of a rematch, derived from the last one and the secret, so a member who knows that one cannot tell."""
+    """The seed of a rematch. The secret of the room keeps members who know the last seed from computing it."""
     state = ctx.state
     secret = bytes.fromhex(state.secret)
     return blake2b(state.seed.encode(), key=secret, digest_size=16, person=b"rematch").hexdigest()
