@@ -98,7 +98,7 @@ class History:
         lines = [line for line in self.recent if before is None or line.seq < before]
         oldest = lines[0].seq if lines else min(self.seq + 1, before if before is not None else self.seq + 1)
         yield lines
-        size = FIRST_PAGE
+        size = min(FIRST_PAGE, PAGE)
         while oldest > 0:
             lines = await self._page(max(-1, oldest - 1 - size), min(size, oldest), oldest)
             # As many as had space, or each page would read large entries that it cannot keep.
