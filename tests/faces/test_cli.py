@@ -1,6 +1,7 @@
 """The command line as a reader meets it: help, mistakes, what a verb imports."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +95,7 @@ def test_a_verb_imports_only_what_it_needs(words: str, heavy: list[str], tmp_pat
         (["token", "new", "me", "--expires", "soon"], "30d"),
         (["call", "view", "nonsense", "--token", "t"], "name=value"),
         (["call", "view", "--url", "house", "--token", "t"], "http://"),
+        (["check", "nim", "--in", "tictactoe"], "this is a world"),
     ],
 )
 def test_a_usage_error_prints_one_line_and_exits_with_code_2(
@@ -166,6 +168,19 @@ def test_a_bug_of_ours_is_one_line_and_no_traceback(
     err = capsys.readouterr().err
     assert "a bug in Cohabit: ZeroDivisionError" in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(("process", "stops"), [(1, True), (2, False)])
+def test_sigterm_stops_the_first_process_of_a_container_while_it_starts(
+    process: int, stops: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(os, "getpid", lambda: process)
+    try:
+        assert main(["--version"]) == 0
+        assert (signal.getsignal(signal.SIGTERM) == signal.default_int_handler) is stops
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_a_token_never_stands_in_a_message(capsys: pytest.CaptureFixture[str]) -> None:

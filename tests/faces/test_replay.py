@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from cohabit.film_html import film_html
 from cohabit.house.reading.front_ends import read_front_end
+from cohabit.house.running.calls import SystemCall
 from cohabit.lab.films import film_of
 from cohabit.lab.match import match
 from cohabit.model.film import Film, FilmDecision, FilmEvent, FilmFrame, patch_of, patched
@@ -33,6 +34,7 @@ HOSTILE = (
 )
 BROKEN_RULES = "axe.run(document, { iframes: false }).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))"
 FRONT_ENDS = Path(__file__).parent / "front_ends"
+TICKER = f"{Path(__file__).parents[1] / 'room' / 'worlds.py'}:Ticker"
 
 
 def played(world: str, brain: str, players: int, eye: Eye = ALL, **config: Any) -> Film:
@@ -414,6 +416,36 @@ def test_a_record_of_many_pages_is_loaded_while_it_is_watched(
     expect(board(page).locator("#turn")).to_have_text("The game is over.")
     page.evaluate(need("axe").read_text())
     assert page.evaluate(BROKEN_RULES) == []
+
+
+def test_a_film_in_time_is_shown_while_the_rest_of_it_is_made(
+    house: Running, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cohabit.house.films import command as films
+
+    monkeypatch.setattr(films, "PAGE_BYTES", 2_000)
+    players = [AgentSpec(id=f"p{i}", role="player", claim=f"auto:{i}") for i in range(2)]
+    hal = AgentSpec(id="hal", kind="human", role="host", token=token("hal"))
+    house.open(Scenario(scenario="t", world=TICKER, seed=1, agents=[*players, hal]))
+    house.call("hal", "pause")
+
+    async def tick() -> None:
+        for _ in range(60):
+            await house.house.rooms["table"].submit(SystemCall("ticks", {"n": 5}))
+
+    house.run(tick())
+    end, pages, at = house.call("hal", "film").end, 0, 0
+    while at < end:
+        page = house.call("hal", "film", first=at + 1, last=end, frames=200)
+        at, pages = page.to, pages + 1
+    assert pages > 2
+    page = visit(house.link("hal").replace("?room=table", "?room=table&at=0"))
+    expect(page.locator(".film-text")).to_contain_text("tick")
+    expect(page.locator(".film-where")).not_to_contain_text("…")
+    page.keyboard.press("End")
+    expect(page.locator(".film-text")).to_contain_text("tick 300")
+    page.keyboard.press("Home")
+    expect(page.locator(".film-text")).to_contain_text("tick 0")
 
 
 async def until_over(house: Running) -> None:

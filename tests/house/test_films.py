@@ -372,6 +372,37 @@ async def test_a_film_of_a_stepped_clock_shows_every_step_and_does_not_end_later
     assert [view["observation"]["status"]["ticks"] for view in shown(quiet["frames"])] == [0, 5, 10, 15]
 
 
+async def test_a_film_that_takes_long_is_given_in_pages_that_are_made_within_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play = film_command.Page._play
+    async with open_house(tmp_path) as house:
+        plan = {"world": source("Ticker"), "agents": [ANN, BOB, FAN]}
+        _, tokens = await house.create_room(parse_scenario(json.dumps(plan)), "den")
+        fan = Client(house, "den", "fan", tokens["fan"])
+        await house.clock.advance(2_000)
+        whole = await fan("film", {"frames": 200})
+        assert (whole.next, whole.to) == ("", whole.end)
+
+        async def slow(page: Any, step: Any) -> Any:
+            await house.clock.advance(600)
+            return await play(page, step)
+
+        monkeypatch.setattr(film_command.Page, "_play", slow)
+        frames, to, pages = [], -1, 0
+        while to < whole.end:
+            left = {"first": to + 1, "last": whole.end, "frames": 20 - len(frames), "within_ms": 1_000}
+            page = await fan("film", left)
+            assert to < page.to
+            assert page.end == whole.end
+            frames, to, pages = [*frames, *page.film.frames], page.to, pages + 1
+        assert pages > 3
+        seen = list(zip(whole.film.frames, shown(whole.film.frames), strict=True))
+        for frame, view in zip(frames, shown(frames), strict=True):
+            assert view == next(then for one, then in reversed(seen) if one.at <= frame.at)
+        assert shown(frames)[-1] == seen[-1][1]
+
+
 @pytest.mark.parametrize("name", ["first", "last"])
 async def test_times_that_do_not_fit_into_a_message_are_refused(tmp_path: Path, name: str) -> None:
     async with open_house(tmp_path) as house:

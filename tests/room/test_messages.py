@@ -151,6 +151,19 @@ def test_a_view_has_the_newest_messages_however_many_there_are_of_both_kinds() -
     assert all(f": * {i}" in shown for i in (147, 148, 149))
 
 
+def test_a_view_says_which_messages_were_sent_in_an_earlier_game() -> None:
+    room = make_room(RED, BLUE, HOST)
+    send(room, "ann", "bob", "before")
+    room.call("hostess", "reset", at=room.record.at)
+    send(room, "ann", "bob", "after")
+    lines = room.call("bob", "view", at=room.record.at).text.splitlines()
+    marked = {text: next(line for line in lines if line.endswith(f": {text}")) for text in ("before", "after")}
+    assert "in an earlier game" in marked["before"]
+    assert "in an earlier game" not in marked["after"]
+    for copy in (replayed(room), restored(room)):
+        assert copy.call("bob", "view", at=room.record.at).text.splitlines() == lines
+
+
 def test_of_dropped_messages_the_last_4096_are_counted() -> None:
     kept, state = 200, make_room(*MEMBERS).state
     box = INBOX.change(state.members["bob"]).direct

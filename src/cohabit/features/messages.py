@@ -46,6 +46,7 @@ class Inbox(Struct, omit_defaults=True):
 
     direct: Box = field(default_factory=Box)
     chat: Box = field(default_factory=Box)  # to a team or to everyone
+    of_earlier_games: int = 0  # messages up to this number were sent before this game began
 
     def counts(self) -> list[tuple[int, int, int]]:
         """The part of an inbox that is digested. The texts are already covered by the record's hash chain."""
@@ -235,11 +236,20 @@ class MessagesFeature(Feature):
     room_slice = SENT
     member_slice = INBOX
 
+    def game_ends(self, ctx: Context, is_loaded: bool) -> None:
+        """Remember which messages were sent before the next game."""
+        last = SENT.read(ctx.state).last_seq
+        for member in ctx.state.members.values():
+            if INBOX.is_kept(member):
+                INBOX.change(member).of_earlier_games = last
+
     def view_lines(self, room: BaseRoom, member: Member) -> str:
         """The newest messages to this member, in short."""
         found, _ = inbox(member, 0, 2 * INBOX_LIMIT) if INBOX.is_kept(member) else ([], 0)
+        earlier = INBOX.read(member).of_earlier_games
         lines = [
-            f"- {m.seq}. {sender_name(room.state, m.sender)} ({utc(m.sent_at)[11:19]}): {_in_short(m.content)}"
+            f"- {m.seq}. {sender_name(room.state, m.sender)} "
+            f"({utc(m.sent_at)[11:19]}{', in an earlier game' if m.seq <= earlier else ''}): {_in_short(m.content)}"
             for m in found[-MESSAGES_SHOWN:]
         ]
         where = "`recv_messages` has all; " if room.is_played else ""

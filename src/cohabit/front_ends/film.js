@@ -82,7 +82,7 @@ function after({ seq, at, game = 1, view, scene, whole = false }, index, before,
 
 /**
  * All that is loaded of a film. Positions are numbers of entries. `inTime`: they are times, the first page is an overview
- * of the whole film, and the pages after it are parts of it in detail, with gaps where nobody has looked yet.
+ * of the film, which may be extended, and the pages after it are parts of it in detail, with gaps where nobody has looked.
  */
 export class Reel {
   #parts = []; // in the order of the film
@@ -117,6 +117,16 @@ export class Reel {
       this.#parts = this.#parts.filter((part) => part !== farthest);
     }
     this.#parts.sort((one, other) => one.first - other.first);
+  }
+
+  /** Add to the overview what comes after it. */
+  extend(film, to) {
+    const frames = this.#placed(film.frames);
+    this.#overview.frames.push(...frames);
+    this.#overview.last = this.last = Math.max(this.last, to);
+    this.live = film.live ?? false;
+    this.events = together(this.events, this.#placed(film.events ?? []));
+    this.decisions = together(this.decisions, this.#placed(film.decisions ?? []));
   }
 
   /** The position from which to load, so that it can be shown what was seen at this one; null: it is loaded. */

@@ -26,14 +26,15 @@ export class Player {
   /**
    * `document`: the front end of the world; empty: there is none. `loadMore(from, speed)`: a promise of more of the film,
    * with `film` and the positions `from` and `to` that it is about; null: `film` is all of it. `inTime`: positions are
-   * times, not entries. `grows`: more is added as it happens. `address`: of an empty frame of the house. `at`: the position to begin with.
+   * times, not entries. `grows`: more is added as it happens. `more`: the overview is extended later. `address`: of an empty frame of the house. `at`: the position to begin with.
    */
-  constructor(element, film, { document: page = "", loadMore = null, inTime = false, grows = false, address = "", at = null } = {}) {
+  constructor(element, film, { document: page = "", loadMore = null, inTime = false, grows = false, more = false, address = "", at = null } = {}) {
     this.film = film;
     this.reel = new Reel(film, { inTime });
     this.ahead = inTime ? AHEAD_MS : AHEAD;
     this.loadMore = loadMore;
     this.grows = grows;
+    this.more = more;
     this.seq = at ?? this.reel.first;
     this.speed = 1;
     this.playing = false;
@@ -165,7 +166,7 @@ export class Player {
   }
 
   play() {
-    if (this.seq >= this.reel.last && !this.#isLive) this.seek(this.reel.first);
+    if (this.seq >= this.reel.last && !this.#isLive && !this.more) this.seek(this.reel.first);
     this.#setPlaying(true);
     this.#schedule();
   }
@@ -215,8 +216,8 @@ export class Player {
     if (!this.playing || this.stopped || this.#follows) return;
     const next = this.reel.step(this.seq, 1);
     if (next <= this.seq) {
-      if (!this.#isLive) this.pause();
-      return; // a live film grows
+      if (!this.#isLive && !this.more) this.pause();
+      return; // a live film grows, and so does one that is still loaded
     }
     const due = from + this.#duration(next) / this.speed;
     this.#timer = setTimeout(() => this.#showDue(due), Math.max(due - performance.now(), TIMER_MS));
@@ -259,6 +260,16 @@ export class Player {
     else if (this.playing) this.#schedule();
   }
 
+  /** Add to the overview of a film in time what comes after it, up to a time. `more`: that was not all. */
+  extend(film, to, more) {
+    if (this.stopped) return;
+    this.reel.extend(film, to);
+    this.more = more;
+    this.#drawPages();
+    this.#draw();
+    if (this.playing) this.#schedule();
+  }
+
   /** Load what comes from a position on, one part at a time. Returns whether there was something. */
   async #load(from) {
     if (!this.loadMore) return false;
@@ -299,7 +310,7 @@ export class Player {
     const [position, end] = reel.inTime ? [time, clock(reel.last - reel.began)] : [this.seq, reel.last];
     const also = this.isTimed && !reel.inTime ? time : "";
     this.timeline.setPosition(this.seq, `${reel.inTime ? "" : "entry "}${position} of ${end}${also && `, ${also}`}`);
-    setText(this.where, `${position} / ${end}`);
+    setText(this.where, `${position} / ${end}${this.more ? " …" : ""}`);
     setText(this.also, also && ` · ${also}`);
     setText(this.text, seen.view.text ?? "");
     this.story.draw(reel.events, this.seq, this.isTimed ? reel.began : null);

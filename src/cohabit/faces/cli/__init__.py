@@ -8,6 +8,7 @@ import errno
 import importlib
 import inspect
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 
@@ -23,6 +24,8 @@ WITH_VERBS_BELOW = ("token", "data", "lab", "statecraft", "workspace")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line. Returns the exit code: 0 done, 1 refused or failed, 2 usage error."""
+    if os.getpid() == 1:  # in a container without an init, where SIGTERM does nothing until there is a handler
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]

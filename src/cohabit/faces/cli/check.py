@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from cohabit.faces.cli.options import check_above_0, json_object
-from cohabit.faces.cli.say import clean, tell
+from cohabit.faces.cli.say import UsageError, clean, tell
 
 
 def check_options(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +38,7 @@ def check(args: argparse.Namespace) -> int:
     from cohabit.testing.sources import is_agent, is_feature
 
     report: Any
+    hint = ""
     if is_agent(args.world):
         from cohabit.testing.agent_checker import check_agent
 
@@ -47,6 +48,10 @@ def check(args: argparse.Namespace) -> int:
         from cohabit.testing.feature_checker import check_feature
 
         report = check_feature(args.world, world=args.play_in or "nim")
+        if not report.ok and not args.play_in:
+            hint = "It was checked in nim. If it is for another world, name that: --in WORLD"
+    elif args.play_in:
+        raise UsageError("--in says where an agent or feature is used; this is a world")
     else:
         from cohabit.lab.progress import progress_bar
         from cohabit.testing.checker import check_world
@@ -54,4 +59,6 @@ def check(args: argparse.Namespace) -> int:
         with progress_bar(f"checking {args.world}") as on_progress:
             report = check_world(args.world, config=json_object(args.config), on_progress=on_progress)
     tell(clean(report, lines=True))
+    if hint:
+        tell(hint)
     return 0 if report.ok else 1

@@ -60,7 +60,8 @@ async def _play(place: Place) -> None:
         load_protocol_names()  # their names of roles
         role = role_shown(str(who["role"]))
         seat = f"seat {who['seat']}" if who.get("seat") else "without a seat"
-        say.tell(f"You are {say.clean(who['handle'])} ({role}), {seat}, in {who['room']}: {who['world']}.")
+        world = "" if who["room"] == who["world"] else f" ({who['world']})"
+        say.tell(f"You are {say.clean(who['handle'])} ({role}), {seat}, in the room {who['room']}{world}.")
         rules = await me.call("rules")
         say.tell(say.clean(rules["description"], lines=True))
         say.tell(say.clean(rules["actions"], lines=True))

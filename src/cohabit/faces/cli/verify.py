@@ -179,7 +179,8 @@ def _verify(args: argparse.Namespace, name: str, expected: Iterable[Expected]) -
 
 
 def _good(name: str, entries: int, digests: int, head: tuple[int, bytes], note: str) -> list[str]:
-    ok = f"{clean(name)}: ok, {entries:,} entries, {digests} digests of the world{note}"
+    agreed = f", {digests:,} {'digest' if digests == 1 else 'digests'} of the world" if digests else ""
+    ok = f"{clean(name)}: ok, {entries:,} entries{agreed}{note}"
     return [ok, f"  head {head[0]}:{head[1].hex()}"]
 
 

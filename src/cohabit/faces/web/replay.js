@@ -4,11 +4,13 @@ import { Player } from "../front_ends/player.js";
 import { h, throttled } from "./dom.js";
 
 const FRAMES = 200; // of a page
+const MAKING_MS = 1_500; // of a page, where time runs by itself
 const MAX_FRAMES = 20_000; // that are loaded, where each change has its frame
 const WINDOW_MS = 60_000; // of detail, where time runs by itself; more at higher speeds
 const RETRIES = 30;
 const ADDRESS_MS = 500;
 const GROW_MS = 1_500;
+const LOADING_MS = 2_000; // after which the page says how long it has taken
 
 export class ReplayScreen {
   alone = true; // the board is the page
@@ -19,10 +21,10 @@ export class ReplayScreen {
     this.room = room;
     this.at = at;
     this.seat = "";
-    this.wanted = null; // the position to go to when it is loaded
+    this.wanted = null; // the position to go to, as soon as it is loaded
     this.fetching = Promise.resolve(); // the house makes one film at a time for a member
-    this.element = h("div", { class: "replay" },
-      this.back(), h("p", { class: "loading" }, "Loading … A long record takes a while."));
+    this.loading = h("p", { class: "loading" }, "Loading …");
+    this.element = h("div", { class: "replay" }, this.back(), this.loading);
     this.grow = throttled(() => this.fetchNewest().catch(() => {}), GROW_MS);
     this.saveAddress = throttled(() => this.setAddress(), ADDRESS_MS);
     if (!document.getElementById("player-style")) {
@@ -32,6 +34,11 @@ export class ReplayScreen {
 
   /** Called when the connection is ready, and again after each reconnect. */
   async start() {
+    const began = performance.now();
+    const clock = setInterval(() => {
+      const seconds = Math.round((performance.now() - began) / 1000);
+      this.loading.textContent = `Loading … ${seconds} s. The house is playing the record again.`;
+    }, LOADING_MS);
     try {
       const { cursor } = await this.call("events", { last: 1 });
       await this.call("subscribe", { cursor, views: false });
@@ -43,6 +50,8 @@ export class ReplayScreen {
       await this.open();
     } catch (error) {
       if (error.code !== "LOST") this.element.replaceChildren(h("p", { class: "loading", role: "alert" }, error.message), this.back());
+    } finally {
+      clearInterval(clock);
     }
   }
 
@@ -63,18 +72,19 @@ export class ReplayScreen {
 
   /** Show the film through the eye that is chosen. */
   async open() {
-    const film = this.inTime ? await this.fetchOverview() : (await this.fetchPage({ cursor: "", from: 0 })).film;
+    const { film, to, end } = this.inTime ? await this.fetchBeginning() : await this.fetchPage({ cursor: "", from: 0 });
     if (this.stopped) return;
     if (!film.frames.length) throw new Error("Nothing is shown yet: spectators see everything some steps later.");
     const loadMore = this.inTime ? (from, speed) => this.fetchWindow(from, WINDOW_MS * Math.max(1, speed)) : null;
     this.player?.stop();
     this.player = new Player(this.element, film, {
-      document: this.page, loadMore, inTime: this.inTime, grows: true, address: "frame", at: this.at === null ? null : this.placeOf(this.at, film),
+      document: this.page, loadMore, inTime: this.inTime, grows: true, more: to < end, address: "frame", at: this.at === null ? null : this.placeOf(this.at, film),
     });
     this.player.extras.append(this.eyes());
     this.player.bar.prepend(this.back());
     this.player.onMove = () => this.saveAddress();
-    if (!this.inTime) this.fetchRest().catch((error) => this.player.say(error.message));
+    const rest = this.inTime ? this.fetchRestOfOverview(film.frames.length, to, end) : this.fetchRest();
+    rest.catch((error) => this.player.say(error.message));
   }
 
   // -- pages -------------------------------------------------------------------------------------
@@ -115,24 +125,44 @@ export class ReplayScreen {
     }
   }
 
-  /** The whole film in few frames, where time runs by itself. */
-  async fetchOverview() {
-    const { film, next } = await this.film({});
-    for (let cursor = next; cursor; ) {
-      const more = await this.film({ cursor });
-      film.frames.push(...more.film.frames);
-      film.events = [...(film.events ?? []), ...(more.film.events ?? [])];
-      film.decisions = [...(film.decisions ?? []), ...(more.film.decisions ?? [])];
-      cursor = more.next;
+  /**
+   * The film in few frames, where time runs by itself: as much as the house makes within a moment, as it plays the record
+   * again for that. `to`: the time until which it goes, `end`: until which there is more.
+   */
+  async fetchOverview(args) {
+    const page = await this.film({ within_ms: MAKING_MS, ...args });
+    page.film.live &&= page.to >= page.end; // or the end of what is loaded would be called live
+    return page;
+  }
+
+  /** The beginning of the overview, with something to see. */
+  async fetchBeginning() {
+    let page = await this.fetchOverview({});
+    while (!page.film.frames.length && page.to < page.end && !this.stopped) {
+      page = await this.fetchOverview({ first: page.to + 1, last: page.end });
     }
-    return film;
+    return page;
+  }
+
+  async fetchRestOfOverview(frames, to, end) {
+    const { player } = this;
+    while (to < end && !this.stopped && player === this.player) {
+      const page = await this.fetchOverview({ first: to + 1, last: end, frames: Math.max(1, FRAMES - frames) });
+      if (player !== this.player) return;
+      frames += page.film.frames.length;
+      to = page.to;
+      player.extend(page.film, to, to < end);
+      if (this.wanted === null || to < this.wanted) continue;
+      player.seek(this.wanted);
+      this.wanted = null;
+    }
   }
 
   async fetchWindow(from, length) {
     const last = from + length;
-    const { film, next } = await this.film({ first: from, last });
-    const end = film.frames.at(-1)?.at ?? from;
-    return { film, from, to: next ? end : Math.max(end, Math.min(last, this.player.reel.last)) };
+    const { film, next, to } = await this.film({ first: from, last, within_ms: MAKING_MS });
+    film.live &&= !this.player.more;
+    return { film, from, to: next ? to : Math.max(to, Math.min(last, this.player.reel.last)) };
   }
 
   /** What has been added to a live room. */
@@ -176,10 +206,10 @@ export class ReplayScreen {
   }
 
   placeOf(at, film) {
-    if (this.inTime) return film.frames[0].at + 1000 * at;
-    const last = film.frames.at(-1).seq;
-    this.wanted = at > last ? at : null; // when it is loaded
-    return Math.min(at, last);
+    const [first, last] = [film.frames[0], film.frames.at(-1)];
+    const [place, loaded] = this.inTime ? [first.at + 1000 * at, last.at] : [at, last.seq];
+    this.wanted = place > loaded ? place : null; // when it is loaded
+    return Math.min(place, loaded);
   }
 
   setAddress() {

@@ -10,11 +10,12 @@ export function turnText(me, view, session, mine, out) {
     return `Archived: you can read this room, but nothing in it can be changed. ${next} to go on.`;
   }
   const several = view?.to_move.length > 1;
+  const movers = playedBy(session?.members ?? [], view?.to_move ?? []);
   let text = "";
   if (view?.over) text = "The game is over.";
   else if (out) text = "You are out: your seat is closed. It opens again in the next game, if not before.";
   else if (mine) text = several ? "You can act." : "It is your turn.";
-  else if (view?.to_move.length) text = `${several ? "Can act" : "To move"}: ${shortList(view.to_move)}.`;
+  else if (movers.length) text = `${movers.length > 1 ? "Can act" : "To move"}: ${shortList(movers)}.`;
   if (view?.paused) text = `Paused. ${text}`;
   const seat = me && watchedSeat(me);
   if (seat && view) {
@@ -22,6 +23,13 @@ export function turnText(me, view, session, mine, out) {
     text = `You see what ${player ? nameInWords(player.handle) : `seat ${seat}`} sees. ${text}`;
   }
   return text;
+}
+
+/** Of those who can act, the members; if there are none, or we may not see them, also seats without a player. */
+function playedBy(members, names) {
+  const known = new Set(members.map((member) => member.handle));
+  const played = names.filter((name) => known.has(name));
+  return played.length ? played : names;
 }
 
 function shortList(handles) {

@@ -1,5 +1,6 @@
 """The command ``film``: the past of a room, as a member may see it, in pages."""
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -52,6 +53,8 @@ _decode_frame = msgspec.json.Decoder(FilmFrame).decode
 class FilmPage(Struct):
     film: Film
     next: str = ""  # pass it as `cursor` to get the rest; empty: this is all
+    to: int = 0  # in a world with a clock, the time until which this page goes
+    end: int = 0  # and until which all pages together go
 
 
 @command(category="read", where="house", needs=CAN_VIEW, for_model=False, sends="views")
@@ -66,6 +69,10 @@ async def film(
         str, Meta(max_length=100, description="of this seat, `all` or `public`; empty: what you see yourself")
     ] = "",
     cursor: Annotated[str, Meta(max_length=40, description="`next` of the page before, with the same arguments")] = "",
+    within_ms: Annotated[
+        int,
+        Meta(ge=0, le=60_000, description="in a world with a clock: end it so long after its first frame"),
+    ] = 0,
 ) -> FilmPage:
     """Replay what you could have seen of this room: views in order, events, and the reasons of players.
 
@@ -82,7 +89,7 @@ async def film(
     async with maker.turn(ctx.credential.identity or ctx.credential.counted_as.hex()):
         secret = secret_for(ctx.room.state.secret, "film", ctx.member.id, seat, first, last, frames)
         making = Page(ctx, watch, maker, secret, until)
-        page = await making.make(first, last, frames, cursor)
+        page = await making.make(first, last, frames, cursor, within_ms)
         made, over = await ctx.house.need(DecisionLog).all(ctx.room.id)
     # Making a film takes a while. Discard one that was made under an earlier grant, or of a game that was not over.
     member = ctx.room.state.members.get(ctx.member.id)
@@ -140,6 +147,8 @@ class Page:
         self._head = ctx.runner.history.seq
         if until is not None:  # nothing later reaches the process
             self._head = min(self._head, until)
+        self._clock, self._within_ms = ctx.house.clock, math.inf
+        self._to = self._end = 0
         self._numbers = Capability.READ_ALL in ctx.member.held
         self._position = -1  # of the process
         self._read_from = self._read_to = -1  # the entries whose events are in the page
@@ -150,7 +159,8 @@ class Page:
         self._bytes = 0
         self.film = empty_film(room, watch.eye)
 
-    async def make(self, first: int, last: int | None, frames: int, cursor: str) -> FilmPage:
+    async def make(self, first: int, last: int | None, frames: int, cursor: str, within_ms: int = 0) -> FilmPage:
+        self._within_ms = within_ms or math.inf
         if not await self._begin():
             return FilmPage(self.film)
         packed = unseal(self._secret, cursor, max(self._head, MAX_FRAMES) + 1 << ORDINAL_BITS)
@@ -160,7 +170,7 @@ class Page:
         if self.film.frames:
             self.film.first, self.film.last = self.film.frames[0].seq, self.film.frames[-1].seq
         more = seal(self._secret, left << ORDINAL_BITS | self._ordinal) if left is not None else ""
-        return FilmPage(self.film, more)
+        return FilmPage(self.film, more, self._to, self._end)
 
     async def newest(self) -> bytes:
         """The frame at the last entry that is shown, encoded; empty: nothing is shown yet."""
@@ -186,14 +196,19 @@ class Page:
         step = min(step, len(times))  # less of the record may be left than when the cursor was given
         self._read_to = await self._seq_at(times[step - 1] if step > 0 else begin - 1)
         self._read_from = self._read_to + 1
-        for number in range(max(step, 0), len(times)):
-            if self._bytes > PAGE_BYTES:
+        start, self._to, self._end = max(step, 0), times[step - 1] if step > 0 else begin, times[-1]
+        ends_at = math.inf
+        for number in range(start, len(times)):
+            if self._bytes > PAGE_BYTES or self._clock.now() >= ends_at:
                 return number
             seq = await self._seq_at(times[number])
             await self._go_to(seq)
             self._steps.append(seq)
             self._add_frames(await self._play(Play([], at=times[number])))
             await self._add_events(seq)
+            self._to = times[number]
+            if number == start:  # going there may have taken longer already
+                ends_at = self._clock.now() + self._within_ms
         return None
 
     async def _each_change(self, first: int, last: int | None, frames: int, seq: int) -> int | None:
