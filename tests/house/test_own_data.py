@@ -1,5 +1,6 @@
 """A person sees and deletes what a house keeps of it; afterwards nothing of it is found in the data folder."""
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,22 @@ async def test_a_person_sees_what_the_house_keeps_of_it_and_nobody_elses() -> No
         assert "an answer" not in said
         theirs = await members["bob"]("my_data")
         assert SECRET not in str(theirs)
+
+
+async def test_what_is_kept_of_a_person_is_found_without_the_whole_record_in_memory(tmp_path: Path) -> None:
+    async with open_house(tmp_path, recent_entries=10) as house:
+        members = await make_room(house, ANNABELLA, BOB, HOST)
+        for number in range(200):
+            await members["bob"]("shout", {"text": str(number) * 20_000})
+        recorded = sum(len(body) for _, body, _ in house.store.lines("den", -1))
+        tracemalloc.start()
+        try:
+            await members["annabella"]("my_data")
+            most = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert recorded > 8_000_000
+        assert most < recorded / 2
 
 
 async def test_after_forget_me_nothing_is_found_in_the_data_folder_and_the_record_verifies(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -188,16 +189,16 @@ def _rooms_of(house: Services, me: Identity, private: bool) -> list[InRoom]:
             continue
         room, member = runner.room, runner.room.member_of(me.id)
         is_closed = private and room.state.over_since is None and room.kept_private(None, "token")
-        said = [] if is_closed else _said(house, room, me.id)
+        said = () if is_closed else _said(house, room, me.id)
         mine = InRoom(room_id) if member is None else InRoom(room_id, member.handle, member.name, member.role_name)
-        mine.messages, mine.waiting = said[-MESSAGES_SHOWN:], room.state.knock_of(me.id) is not None
+        mine.messages, mine.waiting = [*said], room.state.knock_of(me.id) is not None
         found.append(mine)
     return found
 
 
-def _said(house: Services, room: Room, identity: str) -> list[OwnMessage]:
-    """The texts of an identity in a room, also from before it left."""
-    said: list[OwnMessage] = []
+def _said(house: Services, room: Room, identity: str) -> Iterable[OwnMessage]:
+    """The newest texts of an identity in a room, also from before it left."""
+    said = deque[OwnMessage](maxlen=MESSAGES_SHOWN)
     ids = house.need(Forgetting).members_of(room, identity)
     for _, body, _ in house.store.lines(room.id, -1):
         entry = decode_entry(body)
@@ -205,7 +206,8 @@ def _said(house: Services, room: Room, identity: str) -> list[OwnMessage]:
         if made is not None and isinstance(entry.args, dict):
             words = [text for word in words_of(made) for text in texts_in(entry.args.get(word))]
             texts = [text for text in (*words, entry.why) if text]
-            said += [OwnMessage(utc(entry.at), entry.do, texts)] if texts else []
+            if texts:
+                said.append(OwnMessage(utc(entry.at), entry.do, texts))
     return said
 
 

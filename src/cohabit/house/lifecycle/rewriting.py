@@ -8,7 +8,7 @@ other. If that is not possible with other handles, because a world plays differe
 import logging
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -79,37 +79,41 @@ def mentions(store: Store, room: str, identity: str, handles: Iterable[str] = ()
 def had_in(store: Store, room: str, identity: str, *, is_here: bool) -> frozenset[str]:
     """The ids that an identity had in a room as a member, from a replay. A member who joined once has no other ones."""
     found: set[str] = set()
-    lines, make = _from_the_beginning(store, room)
-    arrivals = [line.entry for line in lines if line.entry.by is None and line.entry.do in ARRIVALS]
-    if is_here and sum(identity in str(entry.args) for entry in arrivals) == 1:
+    arrivals = (line.entry for line in _lines_of(store, room) if line.entry.by is None and line.entry.do in ARRIVALS)
+    if sum(identity in str(entry.args) for entry in arrivals) == 1 and is_here:
         return frozenset()
-    for again, _ in Room.replaying(lines, make):
+    for again, _ in Room.replaying(_lines_of(store, room), _maker_of(store, room)):
         member = again.member_of(identity)
         if member is not None:
             found.add(member.id)
     return frozenset(found)
 
 
-def _from_the_beginning(store: Store, room: str) -> tuple[list[Line], MakeWorld]:
-    rows = list(store.lines(room, -1))
-    if not rows or rows[0][0] != 0:
+def _lines_of(store: Store, room: str) -> Iterator[Line]:
+    """The record from its beginning, read while it is used: it may be larger than the memory."""
+    rows = iter(store.lines(room, -1))
+    first = next(rows, None)
+    if first is None or first[0] != 0:
         raise NotRewritable(f"the beginning of the record of room {room} was deleted, so it cannot be replayed")
+    return read_lines(chain([first], rows), -1, GENESIS)
+
+
+def _maker_of(store: Store, room: str) -> MakeWorld:
     newest = store.snapshots(room)[:1]
-    make = world_from(Snapshot.decode(newest[0]).state.source if newest else None)
-    return list(read_lines(rows, -1, GENESIS)), make
+    return world_from(Snapshot.decode(newest[0]).state.source if newest else None)
 
 
 def rewritten(store: Store, room: str, person: Person, at: int) -> Write | None:
     """The replacement of the stored record of a room; None if the identity is not in it."""
     if not mentions(store, room, person.identity, person.handles):
         return None
-    lines, make = _from_the_beginning(store, room)
-    person.invites = _invites_of(lines, person.identity)
+    make = _maker_of(store, room)
+    person.invites = _invites_of(_lines_of(store, room), person.identity)
     try:
-        made, known = _again(lines, person, make, rename=True)
+        made, known = _again(_lines_of(store, room), person, make, rename=True)
     except CohabitError as differs:
         log.warning("room %s: handles are kept, because the game differs without them: %s", room, differs.message)
-        made, known = _again(lines, person, make, rename=False)
+        made, known = _again(_lines_of(store, room), person, make, rename=False)
     person.members = tuple(old for old, new in known.items() if new.own)
     made.system("data_deleted", {"member": person.pseudonym}, max(at, made.record.at))
     quoted = _quoted(person, known)
@@ -123,7 +127,7 @@ def rewritten(store: Store, room: str, person: Person, at: int) -> Write | None:
 
 def _invites_of(lines: Iterable[Line], identity: str) -> tuple[str, ...]:
     """The invites that an identity joined with."""
-    entries = [line.entry for line in lines if line.entry.by is None and line.entry.do in ADMISSIONS]
+    entries = (line.entry for line in lines if line.entry.by is None and line.entry.do in ADMISSIONS)
     admissions = [entry.args.get("admission", entry.args) for entry in entries]
     return tuple(one["invite"] for one in admissions if one.get("identity") == identity and one.get("invite"))
 
@@ -138,7 +142,7 @@ class _Known(Struct):
 _OTHER = _Known("", False)
 
 
-def _again(lines: Sequence[Line], person: Person, make: MakeWorld, rename: bool) -> tuple[Room, dict[str, _Known]]:
+def _again(lines: Iterable[Line], person: Person, make: MakeWorld, rename: bool) -> tuple[Room, dict[str, _Known]]:
     """The new room, with every entry pending, and its members by the ids that they had."""
     before: Room | None = None
     after: Room | None = None
