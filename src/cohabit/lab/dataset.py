@@ -279,16 +279,14 @@ class ObservedRoom(Room):
 
     seen: Seen | None = None
 
-    def _perform(
-        self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
-    ) -> tuple[Any, Sequence[Told]]:
+    def perform(self, by: str | None, at: int, command: Command, args: Mapping[str, Any]) -> tuple[Any, Sequence[Told]]:
         self.seen = None
         member = self.state.members.get(by) if by is not None else None
         if not command.is_action or member is None or member.seat is None or self.eye(member) is None:
-            return super()._perform(by, at, command, args)
+            return super().perform(by, at, command, args)
         view, seat = self.view(member), member.seat
         total, points = _before(self, seat)
-        result, told = super()._perform(by, at, command, args)
+        result, told = super().perform(by, at, command, args)
         reward = float(result.reward) if isinstance(result, Outcome) else 0.0
         decision = PlayerDecision(0, "chosen", Action(command.name, dict(args)), reward=reward)
         self.seen = Seen(seat, member.handle, view.text, view.observation, total, points, decision)

@@ -1,5 +1,5 @@
 """Applying entries to a room, and everything that follows from its record: creating, restoring, replaying and rolling
-back. A call and its replay apply an entry with the same code, ``_perform``.
+back. A call and its replay apply an entry with the same code, ``perform``.
 
 ``Room`` adds the calls.
 """
@@ -127,7 +127,7 @@ class RecordedRoom(BaseRoom):
             entry = line.entry
             try:
                 command = self.commands.system_entry(entry.do) if entry.by is None else self.commands.named(entry.do)
-                result, told = self._perform(entry.by, entry.at, command, command.check(entry.args))
+                result, told = self.perform(entry.by, entry.at, command, command.check(entry.args))
             except CohabitError as refused:
                 raise RecordCorrupt(f"entry {entry.seq} does not replay: {refused.as_text()}", seq=entry.seq) from None
             except WorldInterrupted:
@@ -150,7 +150,7 @@ class RecordedRoom(BaseRoom):
         why: str | None = None, key: str | None = None, via: str | None = None,
     ) -> Any:  # fmt: skip
         """Apply an entry with the ``checked`` arguments, and record it with ``args``."""
-        result, told = self._perform(by, at, command, checked)
+        result, told = self.perform(by, at, command, checked)
         if told and (wrong := why_unreadable(told)):
             raise TypeError(wrong)
         record = self.record
@@ -178,9 +178,7 @@ class RecordedRoom(BaseRoom):
                         found[seat] = players[seat]
         return found or None
 
-    def _perform(
-        self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
-    ) -> tuple[Any, Sequence[Told]]:
+    def perform(self, by: str | None, at: int, command: Command, args: Mapping[str, Any]) -> tuple[Any, Sequence[Told]]:
         """Apply an entry. Shared by call and replay."""
         state = self.state
         if command.where == "world":

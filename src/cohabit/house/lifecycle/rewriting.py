@@ -386,7 +386,7 @@ def _apply(room: Room, entry: Entry) -> None:
         return
     command = room.commands.system_entry(entry.do) if entry.by is None else room.commands.named(entry.do)
     try:
-        result, told = room._perform(entry.by, entry.at, command, command.check(entry.args))
+        result, told = room.perform(entry.by, entry.at, command, command.check(entry.args))
     except CohabitError:
         raise
     except Exception as bug:
