@@ -7,7 +7,9 @@ async def test_a_callback_gets_the_durable_lines_of_rooms_that_are_there_and_of_
     heard: list[tuple[str, str]] = []
     async with open_house() as house:
         early = await make_room(house, room="early")
-        house.rooms.events.on_lines = lambda runner, lines: heard.extend((runner.id, line.entry.do) for line in lines)
+        house.rooms.events.on_durable.append(
+            lambda runner, lines: heard.extend((runner.id, line.entry.do) for line in lines)
+        )
         late = await make_room(house, room="late")
         for who in (early, late):
             await who["ann"]("hide", {"n": 1})

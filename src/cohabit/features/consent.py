@@ -29,6 +29,8 @@ C = Capability
 CAN_ASK = (C.WATCH, C.RECEIVE_DIRECTED)
 CAN_ANSWER = (C.READ_OWN, C.MANAGE_MEMBERS)
 REQUESTS_PER_MEMBER, REQUESTS_PER_ROOM = 4, 64
+REQUESTS_SHOWN = 4
+"""The number of requests in a view."""
 MAX_REASON = 400
 FOR_NOW_S = 600
 """The duration of "for now", unless the answer gives another."""
@@ -291,4 +293,5 @@ class ConsentFeature(Feature):
             for r in _requests(room.state)
             if _may_answer(member, r)
         ]
-        return "\n".join(lines[:REQUESTS_PER_MEMBER])
+        shown, more = lines[:REQUESTS_SHOWN], len(lines) - REQUESTS_SHOWN
+        return "\n".join([*shown, f"… and {more} more (`requests` lists them)."] if more > 0 else shown)

@@ -121,7 +121,7 @@ class EgressBudget(Struct, omit_defaults=True):
 
 def _has_a_step(room: BaseRoom, member: Member, args: Mapping[str, Any], via: str | None) -> None:
     """In a sealed room budgets count in whole steps, so that a host cannot find out how large a view is."""
-    if 0 < (args.get("budget") or 0) < STEP and room.kept_private(None, "token"):
+    if 0 < (args.get("budget") or 0) < STEP and room.is_sealed:
         raise BadArgs(
             f"budget: this room is sealed, so a budget counts in steps of {STEP} bytes, and less than one is nothing: "
             f"set at least {STEP}, or 0 for no limit"

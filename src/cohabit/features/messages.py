@@ -46,7 +46,7 @@ class Inbox(Struct, omit_defaults=True):
 
     direct: Box = field(default_factory=Box)
     chat: Box = field(default_factory=Box)  # to a team or to everyone
-    of_earlier_games: int = 0  # messages up to this number were sent before this game began
+    last_of_earlier_games: int = 0  # messages up to this number were sent before this game began
 
     def counts(self) -> list[tuple[int, int, int]]:
         """The part of an inbox that is digested. The texts are already covered by the record's hash chain."""
@@ -241,12 +241,12 @@ class MessagesFeature(Feature):
         last = SENT.read(ctx.state).last_seq
         for member in ctx.state.members.values():
             if INBOX.is_kept(member):
-                INBOX.change(member).of_earlier_games = last
+                INBOX.change(member).last_of_earlier_games = last
 
     def view_lines(self, room: BaseRoom, member: Member) -> str:
         """The newest messages to this member, in short."""
         found, _ = inbox(member, 0, 2 * INBOX_LIMIT) if INBOX.is_kept(member) else ([], 0)
-        earlier = INBOX.read(member).of_earlier_games
+        earlier = INBOX.read(member).last_of_earlier_games
         lines = [
             f"- {m.seq}. {sender_name(room.state, m.sender)} "
             f"({utc(m.sent_at)[11:19]}{', in an earlier game' if m.seq <= earlier else ''}): {_in_short(m.content)}"

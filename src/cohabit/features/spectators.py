@@ -79,7 +79,7 @@ class Spectating(Struct):
 )
 def spectate(
     ctx: Context,
-    off: Annotated[bool, Meta(description="be none any more: you can play in the next game")] = False,
+    off: Annotated[bool, Meta(description="stop being a spectator; you can play in the next game")] = False,
 ) -> Spectating:
     """Be a spectator: `delayed_view` shows you everything, as it was some steps ago. You cannot play in this game."""
     if not SPECTATORS.is_kept(ctx.state):

@@ -1,7 +1,6 @@
 // What a view says besides its boards: numbers, tables, cards, prose, and what happened.
 const OWN_PLACES = ["you", "winner", "to_move", "messages", "board", "position", "text"];
 const isDict = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
-const isShort = (value) => !isDict(value) && !Array.isArray(value) && String(value).length <= 40;
 
 function shortValue(value) {
   if (value === null || value === undefined) return "–";

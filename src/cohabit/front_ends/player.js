@@ -153,7 +153,7 @@ export class Player {
   }
 
   // -- moving ------------------------------------------------------------------------------------
-  /** Go to an entry. What is not loaded yet is loaded first. */
+  /** Go to a position. What is not loaded yet is loaded first. */
   seek(seq) {
     this.seq = Math.min(Math.max(Math.round(seq), this.reel.first), this.reel.last);
     this.#follows = false;
@@ -237,7 +237,7 @@ export class Player {
     else this.#schedule(Math.max(from, now - FRAME_MS));
   }
 
-  /** How long the frame that is shown is shown, before this one. */
+  /** How long the current frame stays before this one, in ms. */
   #duration(next) {
     if (!this.inOwnTime) return FRAME_MS;
     return Math.min(Math.max(this.reel.at(next).at - this.reel.at(this.seq).at, 0), LONGEST_MS);

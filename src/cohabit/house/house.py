@@ -178,7 +178,7 @@ class House:
         rooms.on_not_stored = self.reopening.when_store_works
         rooms.events.on_removed = partial(credentials.members_removed, self.services)
         rooms.events.removals_wait = self.node is not None
-        rooms.events.on_acted = self.bots.decisions.entered
+        rooms.events.on_durable.append(self.bots.decisions.entered)
         rooms.on_closed = self.bots.stop_room
         if not rooms.dormant:
             rooms.events.on_roster = self.bots.start_bots

@@ -266,6 +266,11 @@ class BaseRoom:
         reasons = (feature.keeps_private(self, member, what) for feature in self.hooks["keeps_private"])
         return next(filter(None, reasons), "")
 
+    @property
+    def is_sealed(self) -> bool:
+        """True if what a player sees is shown to others only if that player allows it."""
+        return bool(self.kept_private(None, "token"))
+
     def check_words(self, member: Member | None, words: Words) -> None:
         """Raise why a feature refuses these words of a member, or of somebody who wants to join."""
         for feature in self.hooks["refuses_words"]:

@@ -19,6 +19,7 @@ from cohabit.model.action import ActionDef, ActionResult, ActionSpace, ParamDef
 from cohabit.model.cached import cached
 from cohabit.model.egress import SentKind
 from cohabit.model.grant import Capability, capabilities
+from cohabit.model.record import Entry
 from cohabit.model.seat import Eye
 from cohabit.model.suggest import nearest
 from cohabit.model.tool_names import ToolNames
@@ -301,6 +302,10 @@ class CommandTable:
             return self.system[name]
         except KeyError:
             raise UnknownCommand(f"unknown system entry {name[:80]!r}") from None
+
+    def of_entry(self, entry: Entry) -> Command:
+        """The command that an entry of the record is a call of."""
+        return self.system_entry(entry.do) if entry.by is None else self.named(entry.do)
 
     def named(self, name: str, usable: Iterable[Command] | None = None) -> Command:
         """The command of this name. If there is none, similar ones are suggested, of those that the caller may use."""

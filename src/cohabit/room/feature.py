@@ -202,7 +202,8 @@ class Feature:
         return None
 
     def steps_until(self, room: "BaseRoom", seq: int) -> int | None:
-        """How many steps the room has had until an entry, in which that delay is counted; None: not counted here."""
+        """How many steps the room has had until an entry, for features that show things some steps later; None: this
+        feature counts none."""
         return None
 
     def notice(self, room: "BaseRoom") -> str:
@@ -259,10 +260,10 @@ class Feature:
 
 
 ASKED_BY_HOUSE = ("observes", "absence", "sending", "announces")
-"""Questions that the house asks, each at one place of its own."""
+"""Asked by the house of every feature of a room. Where it matters, it asks ``active`` itself."""
 NO_HOOKS = {"overrides", "active", "opening", *ASKED_BY_HOUSE}
 HOOKS = tuple(name for name, made in vars(Feature).items() if isfunction(made) and name not in NO_HOOKS)
-"""The methods that a room calls of its active features alone."""
+"""The methods that are called of a room's active features alone."""
 Hooks = Mapping[str, tuple[Feature, ...]]
 """For each hook the active features of a room that override it. A hook that nobody overrides costs almost nothing."""
 

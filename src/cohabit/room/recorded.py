@@ -126,7 +126,7 @@ class RecordedRoom(BaseRoom):
         for line in lines:
             entry = line.entry
             try:
-                command = self.commands.system_entry(entry.do) if entry.by is None else self.commands.named(entry.do)
+                command = self.commands.of_entry(entry)
                 result, told = self.perform(entry.by, entry.at, command, command.check(entry.args))
             except CohabitError as refused:
                 raise RecordCorrupt(f"entry {entry.seq} does not replay: {refused.as_text()}", seq=entry.seq) from None
@@ -217,7 +217,8 @@ class RecordedRoom(BaseRoom):
         return result, context.told
 
     def _follow_up(self, at: int, told: list[Told]) -> bool:
-        """Run after each entry: resolve a complete round, bind claims, restart the turn timer."""
+        """Run after each entry: resolve a complete round, adopt changed seats, note whether the game is over, restart
+        the turn timer, and let features follow."""
         state = self.state
         self._turn = None
         if self._views:

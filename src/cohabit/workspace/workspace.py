@@ -15,7 +15,7 @@ from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.clone.tree import SET_UP_AGAIN
 from cohabit.workspace.person.identity import UNKNOWN, Identity
 from cohabit.workspace.sharing import recovery
-from cohabit.workspace.sharing.fairness import Turn
+from cohabit.workspace.sharing.fairness import LastPush
 
 Now = Callable[[], datetime]
 IdentitySource = Identity | Callable[[], Identity] | None
@@ -56,7 +56,7 @@ class Workspace(Clone):
         """Pointer files that git was seen to track. Asking git again before every commit would cost a process."""
         self.committed_pointers: dict[str, object] = {}
         """The version of each pointer file when a commit last included it; including it again would cost a process."""
-        self.last_push: Turn | None = None
+        self.last_push: LastPush | None = None
         """The last push of this process, after which others have their turn."""
         self._trust = trust.Trust(root)
         self._has_driver = False

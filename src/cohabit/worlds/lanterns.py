@@ -83,7 +83,7 @@ class Lanterns(World):
     """
 
     spec = WorldSpec(
-        name="lanterns", version=3, title="Lanterns", seats=(2, 4), seat_names=("amber", "blue", "coral", "dove"),
+        name="lanterns", version=4, title="Lanterns", seats=(2, 4), seat_names=("amber", "blue", "coral", "dove"),
         pace="clock", quick=True, tick_ms=1000, examples=True, tell_rewards=False,
     )  # fmt: skip
     keys = {  # noqa: RUF012
@@ -372,8 +372,13 @@ class Lanterns(World):
         if self.tick >= self.ticks or (first and all(t.holder == first for t in self.towers)):
             self.over = True
             land = self.land
-            best = [s for s in self.order if land[s] == max(land.values())]
-            yield from self._tell(f"the game is over: {' and '.join(best)} won with {land[best[0]]} land")
+            most = max(land.values())
+            best = [s for s in self.order if land[s] == most]
+            if len(best) == 1:
+                result = f"{best[0]} won with {most} land"
+            else:
+                result = f"{' and '.join(best)} draw with {most} land" if most else "nobody holds land, so it is a draw"
+            yield from self._tell(f"the game is over: {result}")
 
     def _wash_ashore(self) -> None:
         shores = self.island.shores([*(t.at for t in self.towers), *(b.at for b in self.barrels)])

@@ -104,7 +104,7 @@ def run_house(
                 for warning in filter(None, (exposure(settings), misnamed(settings, url))):
                     complain(warning)
                 if not quiet:
-                    house.rooms.events.on_lines = show
+                    house.rooms.events.on_durable.append(show)
                 watching = asyncio.ensure_future(watch_problems(house))
                 stack.callback(watching.cancel)
 

@@ -84,7 +84,7 @@ export class ReplayScreen {
     this.player.bar.prepend(this.back());
     this.player.onMove = () => this.saveAddress();
     const rest = this.inTime ? this.fetchRestOfOverview(film.frames.length, to, end) : this.fetchRest();
-    rest.catch((error) => this.player.say(error.message));
+    this.rest = rest.catch((error) => this.player.say(error.message));
   }
 
   // -- pages -------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ export class ReplayScreen {
     return this.fetching;
   }
 
-  /** A page of a film in which each change has its frame. It is kept in mind, since it may grow. */
+  /** A page of a film in which each change has its frame. It is kept in `newest`, and asked for again when the room grows. */
   async fetchPage({ cursor, from }) {
     const { film, next } = await this.film(cursor ? { cursor } : {});
     const [first, second] = film.frames;
@@ -169,6 +169,7 @@ export class ReplayScreen {
   async fetchNewest() {
     if (this.stopped) return;
     if (!this.inTime) {
+      await this.rest; // it goes on from the same page
       this.player.add(await this.fetchPage(this.newest));
       await this.fetchRest();
       return;

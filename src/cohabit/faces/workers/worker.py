@@ -65,7 +65,7 @@ async def work(link_end: socket.socket, passing: socket.socket, memory: int) -> 
         house.rooms.leases.on_out = partial(os._exit, 1)  # the front starts another worker
         house.gate.address = start.address
         if not start.quiet:
-            house.rooms.events.on_lines = show
+            house.rooms.events.on_durable.append(show)
         for work_beside in (watch_problems(house), serve_beside(house)):
             stack.push_async_callback(_cancelled, asyncio.ensure_future(work_beside))
         listener = stack.enter_context(closing(listen_for_nodes(start.socket)))

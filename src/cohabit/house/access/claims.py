@@ -12,7 +12,6 @@ from msgspec import Struct
 from cohabit.errors import BadArgs
 from cohabit.model.grant import role_named
 
-EVERY_ROOM: Final = "*"
 LISTS_OF_WORDS: Final = frozenset({"scope", "scp"})
 """Claims whose value is a list of words in one text."""
 

@@ -132,7 +132,7 @@ async def close_earlier_games(house: Services, identity: str) -> None:
     for runner in list(house.rooms.values()):
         state = runner.room.state
         played = any(identity in seats for seats in (state.played, *state.played_before.values()))
-        if played and runner.room.kept_private(None, "token"):
+        if played and runner.room.is_sealed:
             await runner.submit(SystemCall("token_known", {"identity": identity}))
 
 

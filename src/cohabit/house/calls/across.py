@@ -85,9 +85,6 @@ class Ask:
         return [await self.here(args, command), *await self.others(args, command)]
 
 
-Across = Callable[[Ask, Args], Awaitable[Any]]
-
-
 def ask_nodes(target: HouseContext) -> Ask | None:
     """Asks the other nodes that answer a call too; None: this node answers it alone."""
     nodes = target.house.own.get(Nodes)

@@ -1,7 +1,7 @@
 """The single entry point for all calls.
 
     resolve   which command, in which room, by which member     UNKNOWN_ROOM, UNKNOWN_COMMAND
-    decide    credential, grant, archive, seat, turn, limits    UNAUTHORIZED, PERMISSION_DENIED, …
+    decide    credential, grant, archive, features, seat, turn  UNAUTHORIZED, PERMISSION_DENIED, …
     run       in the room's queue, or in the house; repeated while the command waits
 
 A room command is decided when it reaches the head of the queue, a house command immediately; both by `room.decide`.

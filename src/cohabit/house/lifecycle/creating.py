@@ -85,7 +85,7 @@ async def _create(
         bound = [agent for agent in scenario.agents if agent.identity is None]
         tokens = {agent.id: agent.token or make_token() for agent in bound}
         where = None if scenario.house_tokens else name
-        links = [a.id for a in bound if owner is not None and a.kind == "human" and room.kept_private(None, "token")]
+        links = [a.id for a in bound if owner is not None and a.kind == "human" and room.is_sealed]
         keys = [
             Credential(hashed(tokens[a.id]), ids[a.id], where, FOR_A_PERSON if a.id in links else "", now)
             for a in bound

@@ -116,13 +116,13 @@ async def _check_may_forget(ctx: HouseContext, who: Identity) -> None:
         raise PermissionDenied("the operator is the owner of the data folder, and cannot be deleted")
     if ctx.credential.identity == OPERATOR.id:
         return
-    for why in (await seat_of(ctx.house, who.id), *await ask_others(ctx.house, seat_of, identity=who.id)):
+    for why in (await why_seat_stays(ctx.house, who.id), *await ask_others(ctx.house, why_seat_stays, identity=who.id)):
         if why:
             raise Conflict(why)
 
 
 @question
-async def seat_of(house: Services, identity: str) -> str:
+async def why_seat_stays(house: Services, identity: str) -> str:
     """The reason why the seat of an identity must not be freed now; empty if it may be."""
     for runner in house.rooms.values():
         member = runner.room.member_of(identity)
@@ -163,7 +163,9 @@ async def find_identity(house: Services, name: str) -> Identity:
     everybody = house.identities.everybody() if known is None else [known]
     found = [i for i in everybody if (i is known or i.name == name or i.id in ids) and i.forgotten is None]
     if len(found) > 1:
-        raise BadArgs(f"{len(found)} identities are called so; pass an id: {', '.join(one.id for one in found)}")
+        raise BadArgs(
+            f"{len(found)} identities have this name; pass one of these ids: {', '.join(one.id for one in found)}"
+        )
     if not found:
         raise UnknownAsset(
             f"no identity has the name, handle or id {name[:80]!r}; see `list_credentials`, or run `cohabit token list`"
@@ -188,7 +190,7 @@ def _rooms_of(house: Services, me: Identity, private: bool) -> list[InRoom]:
         if runner is None:
             continue
         room, member = runner.room, runner.room.member_of(me.id)
-        is_closed = private and room.state.over_since is None and room.kept_private(None, "token")
+        is_closed = private and room.state.over_since is None and room.is_sealed
         said = () if is_closed else _said(house, room, me.id)
         mine = InRoom(room_id) if member is None else InRoom(room_id, member.handle, member.name, member.role_name)
         mine.messages, mine.waiting = [*said], room.state.knock_of(me.id) is not None

@@ -8,7 +8,7 @@ other. If that is not possible with other handles, because a world plays differe
 import logging
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -282,7 +282,7 @@ def _changed(
 ) -> Entry:
     """The entry as the new record has it, without its outcome."""
     own = entry.by is not None and entry.by in known and known[entry.by].own
-    command = room.commands.system_entry(entry.do) if entry.by is None else room.commands.named(entry.do)
+    command = room.commands.of_entry(entry)
     args = dict(entry.args) if isinstance(entry.args, dict) else entry.args
     if entry.do in ADMISSIONS and entry.by is None:
         args = _admission(args, person, rename)
@@ -384,7 +384,7 @@ def _apply(room: Room, entry: Entry) -> None:
     if entry.do == "digest" and entry.by is None:
         room.record.append(Entry(entry.seq, entry.at, entry.do, args={"sha256": room.digest()}))
         return
-    command = room.commands.system_entry(entry.do) if entry.by is None else room.commands.named(entry.do)
+    command = room.commands.of_entry(entry)
     try:
         result, told = room.perform(entry.by, entry.at, command, command.check(entry.args))
     except CohabitError:

@@ -172,7 +172,7 @@ class Account:
     def step(self) -> int:
         """In which steps others may know how much was sent, and budgets count."""
         room = self.room.room
-        return STEP if room.state.over_since is None and room.kept_private(None, "token") else 1
+        return STEP if room.state.over_since is None and room.is_sealed else 1
 
     @property
     def is_used_up(self) -> bool:

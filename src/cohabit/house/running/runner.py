@@ -60,8 +60,7 @@ class RoomEvents:
         self.on_roster: Callable[[RoomRunner], None] = lambda runner: None
         self.on_removed: OnRemoved = lambda runner, members: None
         self.removals_wait = False  # a removal is answered when what ``on_removed`` stores is
-        self.on_lines: Callable[[RoomRunner, Sequence[Line]], None] | None = None  # they are durable
-        self.on_acted: Callable[[RoomRunner, Sequence[Line]], None] | None = None  # the same, for the house
+        self.on_durable: list[Callable[[RoomRunner, Sequence[Line]], None]] = []
         self.on_slow: Callable[[RoomRunner, list[Call]], None] = lambda runner, calls: settle_all(calls, runner.failure)
         self.elsewhere: Callable[[RoomRunner, Member], str] = lambda runner, member: ""  # where it plays instead
         self.listeners: dict[str, Callable[[RoomRunner], None]] = {}  # by feature: it announces something in a room
@@ -365,10 +364,8 @@ class RoomRunner:
         self.history.add(frames.lines)
         if self.fanout.subscriptions:
             self.fanout.deliver(frames)
-        if self._events.on_lines is not None:
-            self._events.on_lines(self, frames.lines)
-        if self._events.on_acted is not None:
-            self._events.on_acted(self, frames.lines)
+        for on_durable in self._events.on_durable:
+            on_durable(self, frames.lines)
         for feature in self.room.features.that_answer["announces"]:
             listener = self._events.listeners.get(feature.name)
             if listener is not None and feature.active(self.room) and answer(feature.announces, False, self.room):

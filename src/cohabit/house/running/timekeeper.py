@@ -83,7 +83,7 @@ class Timekeeper:
                 self._returning[who] = self._record("presence", {"members": [who], "here": True})
             return
         seen = self._room.state.game, member.seat
-        if member.seat is not None and self._looked.get(who) != seen and self._room.kept_private(None, "token"):
+        if member.seat is not None and self._looked.get(who) != seen and self._room.is_sealed:
             self.looking[who] = None
         if not archived:
             if not self.arriving:

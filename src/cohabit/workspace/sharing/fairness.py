@@ -16,7 +16,7 @@ PATIENT_LOSSES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class LastPush:
     """The last push of an agent: when it ended, how long its last attempt took, whether that one merged, and how many
     races it lost before."""
 

@@ -20,7 +20,7 @@ from cohabit.workspace.limits import MAX_ENTRIES
 from cohabit.workspace.merging.merge import Renumbered
 from cohabit.workspace.reading import damage
 from cohabit.workspace.sharing import advance, integrate, origin, plan, rewritten
-from cohabit.workspace.sharing.fairness import PUSH_SECONDS, Turn, backoff
+from cohabit.workspace.sharing.fairness import PUSH_SECONDS, LastPush, backoff
 from cohabit.workspace.sharing.integrate import FileConflict, Integration
 from cohabit.workspace.sharing.plan import Move
 from cohabit.workspace.workspace import Workspace
@@ -135,7 +135,7 @@ class _Push:
             if isinstance(answer, dict):
                 if ahead and "error" not in answer:
                     ended = time.monotonic()
-                    self.ws.last_push = Turn(ended, ended - began, behind > 0, losses)
+                    self.ws.last_push = LastPush(ended, ended - began, behind > 0, losses)
                 return answer
             retry_reason = answer
             if time.monotonic() > self.deadline:
@@ -263,12 +263,12 @@ def _limited(name: str, paths: Iterable[str]) -> Answer:
 
 def _diverged(ws: Workspace, ours: str, theirs: str, ahead: int, behind: int) -> Answer:
     base = ws.git.run("merge-base", ours, theirs, ok=(0, 1)).line or EMPTY_TREE
-    mine, yours = changes(ws, base, ours), changes(ws, base, theirs)
+    here, there = changes(ws, base, ours), changes(ws, base, theirs)
     message = (
         f"Not possible to fast-forward: this clone has commits that were not pushed ({ahead}), and the remote has new "
         f"ones ({behind}). Nothing was changed. Call push: it merges both sides and shares yours."
     )
-    return {"error": "conflict", "message": message, **_limited("files", (path for path in mine if path in yours))}
+    return {"error": "conflict", "message": message, **_limited("files", (path for path in here if path in there))}
 
 
 def _history_rewritten(ws: Workspace, gone: str, theirs: str) -> Answer:
