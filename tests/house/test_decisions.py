@@ -244,6 +244,24 @@ async def test_a_person_that_is_forgotten_leaves_no_reason_behind(tmp_path: Path
         assert not any("eve told" in file.read_text() for file in files)
 
 
+@pytest.mark.parametrize("by", ["lines", "bytes"])
+async def test_what_others_decide_in_secret_drops_nothing_of_ones_own(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decisions, "LINES_KEPT", 20 if by == "lines" else 1_000)
+    monkeypatch.setattr(decisions, "BYTES_KEPT", 10**6 if by == "lines" else 3_000)
+    found = []
+    for others in (0, 60):
+        async with open_house() as house:
+            who = await make_room(house, ANN, BOB, HOST, GOD)
+            for n in range(5):
+                await act(who["bob"], "shout", f"mine {n}", text="hm")
+            for n in range(others):
+                await act(who["ann"], "hide", f"secret {n}", n=n)
+            mine = (await who["bob"]("decisions", {"full": True, "max": 200})).items
+            found.append([(one.member, one.reason, one.saw, one.asked, one.answered) for one in mine])
+    assert len(found[0]) == 5
+    assert found[0] == found[1]
+
+
 async def test_the_log_of_a_room_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decisions, "LINES_KEPT", 20)
     monkeypatch.setattr(decisions, "BYTES_KEPT", 600)
@@ -282,4 +300,4 @@ async def test_a_house_closes_only_when_the_last_reasons_are_written(
         assert not closing.done()
         go.set()
         await closing
-        assert [b"leaves a multiple of four" in line for line in house.bots.transcripts.newest("den", 10_000)] == [True]
+        assert [b"leaves a multiple of four" in line for line in house.bots.transcripts.lines("den")] == [True]

@@ -348,6 +348,28 @@ async def test_pages_do_not_tell_that_something_hidden_has_happened(tmp_path: Pa
         )
 
 
+async def test_pages_that_end_by_bytes_do_not_tell_how_much_is_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(film_command, "PAGE_BYTES", 20_000)
+    found = []
+    for hidden in (0, 1, 2, 7):
+        async with open_house(tmp_path / str(hidden)) as house:
+            c = await secrets(house)
+            for n in range(hidden):
+                await c["ann"]("send_message", {"to": "hostess", "content": str(n)})
+            for n in range(45):
+                await c["bob"]("shout", {"text": str(n) * 500})
+            pages, cursor = [], ""
+            while cursor or not pages:
+                page = await c["fan"]("film", {"frames": 200, "cursor": cursor})
+                pages.append([[event.text for event in page.film.events], [frame.seq for frame in page.film.frames]])
+                cursor = page.next
+            found.append(pages)
+    assert len(found[0]) > 2
+    assert all(pages == found[0] for pages in found)
+
+
 async def stepped(folder: Path, *, hides: bool) -> Any:
     """The film of a game with a stepped clock, in which somebody may have written to somebody else at the end."""
     async with open_house(folder) as house:

@@ -87,6 +87,23 @@ async def test_many_who_look_at_a_busy_room_cost_one_view_in_some_seconds(monkey
         assert len(made) == 2
 
 
+async def test_the_age_of_a_thumbnail_does_not_tell_of_what_is_hidden() -> None:
+    found = []
+    for hides in (True, False):
+        async with open_house() as house:
+            who, clock = await make_room(house, ANN, BOB, HOST, OWL, partial_intel=True), house.clock
+            shown = [await who["owl"]("thumbnail")]
+            await clock.advance(3_100)
+            if hides:
+                await who["ann"]("hide", {"n": 1})
+            shown.append(await who["owl"]("thumbnail"))
+            await clock.advance(500)
+            await who["bob"]("shout", {"text": "hello"})
+            shown.append(await who["owl"]("thumbnail"))
+            found.append(msgspec.json.encode(shown))
+    assert found[0] == found[1]
+
+
 async def test_a_long_view_is_cut() -> None:
     async with open_house() as house:
         who = await make_room(house, ANN, BOB, HOST)

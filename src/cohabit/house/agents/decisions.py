@@ -9,6 +9,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from heapq import merge
 from threading import Lock
 from typing import Self, TypeVar
 
@@ -32,8 +33,9 @@ from cohabit.room.state import Member, handle_of
 
 log = logging.getLogger("cohabit")
 T = TypeVar("T")
-LINES_KEPT, BYTES_KEPT = 1_000, 1024**2
-"""Decisions of a room in memory, and how many bytes their texts may have. Older ones lose their texts first."""
+LINES_KEPT, BYTES_KEPT = 300, 256 * 1024
+"""Decisions of each member in memory, and how many bytes their texts may have. Older ones lose their texts first. A
+limit for the room would let players count what others decide in secret."""
 MAX_TEXT, MAX_REASON = 20_000, 2_000
 """Characters of what an agent saw, was asked and answered, and of its reason."""
 HANDS_KEPT = 1_000
@@ -45,21 +47,37 @@ class Kept(Struct):
     line: bytes = b""  # with all texts; empty: they are no longer in memory
 
 
+class MemberLog:
+    """The newest decisions of one member."""
+
+    def __init__(self) -> None:
+        self.kept: deque[Kept] = deque(maxlen=LINES_KEPT)  # the oldest first
+        self._with_texts: deque[Kept] = deque()
+        self._bytes = 0
+
+    def add(self, made: Kept) -> None:
+        self.kept.append(made)
+        self._with_texts.append(made)
+        self._bytes += len(made.line)
+        while self._bytes > BYTES_KEPT:
+            oldest = self._with_texts.popleft()
+            self._bytes -= len(oldest.line)
+            oldest.line = b""
+
+
 class RoomLog:
     """The newest decisions of one room, and which hands were played to their end."""
 
     def __init__(self) -> None:
-        self.kept: deque[Kept] = deque(maxlen=LINES_KEPT)  # the oldest first
         self.over: dict[str, None] = {}
         self.next = 0
-        self._with_texts: deque[Kept] = deque()
-        self._bytes = 0
+        self._members: dict[str, MemberLog] = {}
 
     @classmethod
     def stored(cls, transcripts: Transcripts, room: str) -> Self:
         """The log of a room as its transcript has it."""
         log = cls()
-        for line in transcripts.newest(room, BYTES_KEPT):
+        for line in transcripts.lines(room):
             try:
                 log.add(line)
             except msgspec.MsgspecError:  # the house was killed while it wrote
@@ -69,23 +87,21 @@ class RoomLog:
 
     def all(self) -> tuple[list[LoggedDecision], list[str]]:
         """All decisions, with the texts that are in memory, and the hands that are over."""
-        return [in_full(one) for one in self.kept], list(self.over)
+        return [in_full(one) for one in self.kept()], list(self.over)
+
+    def kept(self) -> list[Kept]:
+        """The decisions in memory, the oldest first."""
+        return list(merge(*(log.kept for log in self._members.values()), key=lambda one: one.number))
 
     def add(self, encoded: bytes) -> None:
         line = msgspec.json.decode(encoded, type=TranscriptLine)
         made = Kept(self.next, _logged(line, full=False), encoded)
         self.next += 1
-        self.kept.append(made)
-        self._with_texts.append(made)
-        self._bytes += len(encoded)
-        while self._bytes > BYTES_KEPT:
-            oldest = self._with_texts.popleft()
-            self._bytes -= len(oldest.line)
-            oldest.line = b""
+        self._members.setdefault(line.member, MemberLog()).add(made)
 
     def hand_over(self, hand: str) -> bool:
         """Returns whether that matters: there are decisions of it."""
-        if hand in self.over or all(one.short.hand != hand for one in self.kept):
+        if hand in self.over or all(one.short.hand != hand for log in self._members.values() for one in log.kept):
             return False
         self.over[hand] = None
         if len(self.over) > HANDS_KEPT:

@@ -8,7 +8,8 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
@@ -91,13 +92,13 @@ class Transcripts:
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
                 file.write(data)
 
-    def newest(self, room: str, size: int) -> list[bytes]:
-        """The newest lines of a room, oldest first: about as many bytes of each file."""
+    def lines(self, room: str) -> Iterator[bytes]:
+        """The lines of a room, oldest first."""
         if self._folder is None:
-            return []
-        with self._lock:
-            ends = [_end_of(self._folder / room / name, size) for name in (EARLIER, TRANSCRIPT)]
-        return [line for end in ends for line in end]
+            return
+        for name in (EARLIER, TRANSCRIPT):
+            with suppress(OSError), (self._folder / room / name).open("rb") as file:
+                yield from (line.rstrip(b"\n") for line in file if line.strip())
 
     def hands_over(self, room: str) -> list[str]:
         if self._folder is None:
@@ -139,18 +140,6 @@ class Transcripts:
         if self._folder is not None:
             with self._lock:
                 shutil.rmtree(self._folder / room, ignore_errors=True)
-
-
-def _end_of(path: Path, size: int) -> list[bytes]:
-    """The whole lines in the last bytes of a file."""
-    try:
-        with path.open("rb") as file:
-            start = max(file.seek(0, os.SEEK_END) - size, 0)
-            file.seek(start)
-            lines = file.read().split(b"\n")
-    except OSError:
-        return []
-    return [line for line in lines[1 if start else 0 :] if line]
 
 
 def _memory_file(member: str) -> str:

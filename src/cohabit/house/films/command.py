@@ -204,7 +204,7 @@ class Page:
             seq = await self._seq_at(times[number])
             await self._go_to(seq)
             self._steps.append(seq)
-            self._add_frames(await self._play(Play([], at=times[number])))
+            self._add_frames((await self._play(Play([], at=times[number]))).frames)
             await self._add_events(seq)
             self._to = times[number]
             if number == start:  # going there may have taken longer already
@@ -217,16 +217,33 @@ class Page:
         is_first, seq = seq < 0, min(seq, self._head) if seq >= 0 else await self._seq_at(first)
         await self._go_to(seq)
         shown = await self._play(Play([], at=max(first, 0), prime=not is_first))
-        self._add_frames(shown)
+        self._add_frames(shown.frames)
         self._read_from, self._read_to = seq + (not is_first), seq
         while seq < end:
             left = frames - len(self.film.frames)
-            if left <= 0 or self._bytes > PAGE_BYTES:
+            if left <= 0:
                 return seq if await self._shows_more(seq, end) else None
             played = await self._play(Play(await self._rows(seq, min(PART, end - seq)), each=left))
-            self._add_frames(played)
+            full_at = await self._add_until_full(played)
+            if full_at is not None:
+                more = any(at > full_at for at, _ in played.frames) or await self._shows_more(played.seq, end)
+                return full_at if more else None
             seq = played.seq
-            await self._add_events(seq)
+        return None
+
+    async def _add_until_full(self, played: Played) -> int | None:
+        """Add the frames and events of a part, one entry after another. Returns the entry with which the page is full:
+        one that is shown, because where a part ends depends on what is hidden, too."""
+        events: dict[int, list[FilmEvent]] = {}
+        for event in await self._events_until(played.seq):
+            events.setdefault(event.seq, []).append(event)
+        frames = dict(played.frames)
+        for at in sorted(frames.keys() | events.keys()):
+            self._add_frames([(at, frames[at])] if at in frames else ())
+            self._add(events.get(at, ()))
+            if self._bytes > PAGE_BYTES:
+                self._read_to = at
+                return at
         return None
 
     async def _shows_more(self, seq: int, end: int) -> bool:
@@ -241,8 +258,8 @@ class Page:
         return False
 
     # -- what is in the page ----------------------------------------------------------------------
-    def _add_frames(self, played: Played) -> None:
-        for seq, encoded in played.frames:
+    def _add_frames(self, frames: Iterable[tuple[int, bytes]]) -> None:
+        for seq, encoded in frames:
             frame = _decode_frame(encoded)
             self._ordinal += 1
             frame.seq = seq if self._numbers else self._ordinal
@@ -251,10 +268,16 @@ class Page:
             self._bytes += len(encoded)
 
     async def _add_events(self, seq: int) -> None:
-        """The events until an entry, as `events` would give them."""
+        """Add the events until an entry."""
+        self._add(await self._events_until(seq))
+
+    async def _events_until(self, seq: int) -> list[FilmEvent]:
+        """The next events until an entry, as `events` would give them."""
         after, self._read_to = self._read_to, max(seq, self._read_to)
-        found = await run_in_thread("a film", partial(self._events, after, self._read_to)) if seq > after else []
-        for event in found:
+        return await run_in_thread("a film", partial(self._events, after, self._read_to)) if seq > after else []
+
+    def _add(self, events: Iterable[FilmEvent]) -> None:
+        for event in events:
             event.seq = self._number_of(event.seq)
             self.film.events.append(event)
             self._bytes += len(event.text) + 60

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
-from msgspec.json import decode
+from msgspec.json import decode, encode
 
 from cohabit.errors import PermissionDenied
 from cohabit.house.calls.context import HouseContext
@@ -78,8 +78,10 @@ async def _make(ctx: HouseContext, until: int) -> DelayedView:
     if not frame:
         return DelayedView(NOTHING_YET)
     made = decode(frame)
-    view, digest = made["view"], blake2b(frame, digest_size=6).hexdigest()
-    return DelayedView(view["text"], digest, view=view, scene=made.get("scene", {}))
+    view, scene = made["view"], made.get("scene", {})
+    # Not of the whole frame: the number of its entry would tell how much happens in secret.
+    digest = blake2b(encode((view, scene)), digest_size=6).hexdigest()
+    return DelayedView(view["text"], digest, view=view, scene=scene)
 
 
 @command(

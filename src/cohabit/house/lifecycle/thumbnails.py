@@ -25,7 +25,7 @@ C = Capability
 MAX_ROOMS = 1_000
 """The number of rooms whose thumbnails are kept."""
 KEPT_MS = 3_000
-"""A thumbnail serves for this long, although the room has changed."""
+"""A thumbnail serves for this long, whether or not the room has changed: that would tell of what is hidden."""
 MAX_LINES, MAX_COLUMNS = 14, 48
 MAX_SCORES = 6
 MAX_PLAYERS = 16
@@ -46,12 +46,11 @@ class Thumbnail(Struct):
 
 class Made(Struct):
     record: Hashable  # another room may have its name by now, or the data of a person be deleted
-    version: object
     at: int
     shown: Thumbnail
 
-    def serves(self, record: Hashable, version: object, now: int) -> bool:
-        return self.record == record and (self.version == version or now < self.at + KEPT_MS)
+    def serves(self, record: Hashable, now: int) -> bool:
+        return self.record == record and now < self.at + KEPT_MS
 
 
 class Thumbnails:
@@ -65,11 +64,10 @@ class Thumbnails:
         record = (ctx.room.state.secret, ctx.house.need(Keyframes).forgotten(ctx.room.id))
 
         async def make() -> Made:
-            version = runner.version
             shown: Thumbnail = await runner.submit(PeekCall(_make))
-            return Made(record, version, clock.now(), shown)
+            return Made(record, clock.now(), shown)
 
-        made = await self._newest.get(ctx.room.id, lambda kept: kept.serves(record, runner.version, clock.now()), make)
+        made = await self._newest.get(ctx.room.id, lambda kept: kept.serves(record, clock.now()), make)
         return made.shown
 
 

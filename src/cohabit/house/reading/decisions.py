@@ -79,4 +79,4 @@ def _line(made: FilmDecision, has_numbers: bool, name: str) -> DecisionLine:
 
 
 def _newest(log: RoomLog) -> tuple[list[Kept], list[str], int]:
-    return list(log.kept), list(log.over), log.next
+    return log.kept(), list(log.over), log.next

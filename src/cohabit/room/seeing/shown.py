@@ -15,8 +15,9 @@ LONG_VIEW = 1_000
 MAX_AFTER_ACTION = 32_000
 """The observation after an action has an id if it is not longer than this: a digest of it is made for every action."""
 VIEWS_PER_MEMBER = 4
-MAX_CHARACTERS = 2_000_000
-"""The characters of text that are kept for all members of a room. The oldest views are dropped first."""
+MAX_CHARACTERS = 200_000
+"""The characters of text that are kept for each member. The oldest views are dropped first. A limit for all members
+together would tell one of them how much others look."""
 REPLIES_KEPT = 64
 """The number of members whose replies are kept until the next entry."""
 UNKNOWN = -1
@@ -35,7 +36,7 @@ class ShownViews:
     def __init__(self) -> None:
         self._views: dict[tuple[str, str], ShownView] = {}  # the oldest first
         self._of_member: dict[str, list[str]] = {}  # ids, the oldest first
-        self._characters = 0
+        self._characters: dict[str, int] = {}  # by member
         self._replies: dict[str, Any] = {}
         self._moment: object = None  # of the replies
         self.ends_told: dict[str, int] = {}  # by member: the last game whose end a wait has reported to it
@@ -61,11 +62,11 @@ class ShownViews:
         self._drop(member, view)
         self._views[member, view] = ShownView(text, observation, seq)
         self._of_member.setdefault(member, []).append(view)
-        self._characters += len(text)
-        if len(self._of_member[member]) > VIEWS_PER_MEMBER:
-            self._drop(member, self._of_member[member][0])
-        while self._characters > MAX_CHARACTERS:
-            self._drop(*next(iter(self._views)))
+        self._characters[member] = self._characters.get(member, 0) + len(text)
+        while mine := self._of_member.get(member):
+            if len(mine) <= VIEWS_PER_MEMBER and self._characters[member] <= MAX_CHARACTERS:
+                break
+            self._drop(member, mine[0])
         return view
 
     def get(self, member: str, view: str) -> ShownView | None:
@@ -81,7 +82,7 @@ class ShownViews:
     def _drop(self, member: str, view: str) -> None:
         old = self._views.pop((member, view), None)
         if old is not None:
-            self._characters -= len(old.text)
+            self._characters[member] -= len(old.text)
             self._of_member[member].remove(view)
             if not self._of_member[member]:
-                del self._of_member[member]
+                del self._of_member[member], self._characters[member]
