@@ -82,7 +82,7 @@ def test_the_demo_has_kings_a_chronicler_a_host_and_an_observer_and_never_ends()
     found = read_scenario("demo")
     assert [a.role for a in found.agents] == ["host", PLAYER, PLAYER, PLAYER, "narrator", "observer"]
     assert found.rematch_seconds
-    assert found.speed == "x5"
+    assert found.speed == "x2"
 
 
 def test_another_world_under_a_scenario_takes_its_members_and_not_its_brains() -> None:

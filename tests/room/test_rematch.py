@@ -36,13 +36,14 @@ def test_the_next_game_begins_by_itself_after_the_time_the_scenario_gives() -> N
     assert Room.replay(list(room.record.tail), make_world).digest() == room.digest()
 
 
-def test_a_player_who_was_away_learns_which_game_this_is_and_how_the_last_one_ended() -> None:
+def test_a_view_says_which_game_this_is_and_how_the_last_one_ended() -> None:
     room = room_with(rematch_seconds=5, turn_seconds=10)
     room.call("ann", "take", {"n": 3}, at=1000)
+    assert "This is game" not in room.call("bob", "view", at=1001).text
     room.settle(6000)
-    assert "game 2" not in room.call("ann", "view", at=6001).text
+    assert "This is game 2; game 1 ended: first 1, second 0." in room.call("ann", "view", at=6001).text
     room.settle(16_000)
-    said = "Since your last move, your time ran out once.\nThis is game 2; game 1 ended: first 1, second 0."
+    said = "This is game 2; game 1 ended: first 1, second 0.\nSince your last move, your time ran out once."
     assert said in room.call("ann", "view", at=16_001).text
     room.call("zeus", "reset", at=16_002)
     room.settle(26_002)

@@ -40,7 +40,7 @@ def test_a_player_whose_seat_is_closed_is_told_so_and_not_to_sit() -> None:
     assert f"You are out: {told}" in room.call("ann", "view", at=2).text
     assert "closed" not in room.call("bob", "view", at=2).text  # its seat has never been open
     with pytest.raises(
-        PermissionDenied, match=r"seat avalon of ann is closed, so it cannot pray\. It opens again"
+        PermissionDenied, match=r"ann is out: seat avalon is closed, and cannot pray\. It opens again"
     ) as no:
         room.call("ann", "pray", at=2)
     assert "sit" not in no.value.message

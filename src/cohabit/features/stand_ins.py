@@ -17,7 +17,7 @@ from cohabit.room.commands import command, system_entry
 from cohabit.room.feature import Feature
 from cohabit.room.seeing.info import brain_shown
 from cohabit.room.slices import Slice
-from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState
+from cohabit.room.state import HIDDEN_BRAIN, Member
 from cohabit.room.timers import Due
 
 HAND_BACK_MS = 5_000
@@ -97,7 +97,7 @@ def stand_in(ctx: Context, member: str) -> None:
     ctx.tell(f"{brain} stands in for {who.handle}", "roster")
 
 
-def _missed_text(player: Member, pace: str, state: RoomState) -> str:
+def _missed_text(player: Member, pace: str) -> str:
     """The moves of a stand-in and the timeouts since a player's own last move; empty if there were none."""
     lines = []
     if n := player.moves_by_bot:
@@ -107,9 +107,6 @@ def _missed_text(player: Member, pace: str, state: RoomState) -> str:
         lines.append(f"Since your last move, your time ran out {'once' if n == 1 else f'{n} times'}.")
     if lines and pace == "clock" and player.moves_by_bot:
         lines[0] += " Its orders stand until you change them."
-    if lines and state.games > 1:
-        ended = f"; game {state.games - 1} ended: {state.last_result}" if state.last_result else ""
-        lines.append(f"This is game {state.games}{ended}.")
     return "\n".join(lines)
 
 
@@ -138,4 +135,7 @@ class StandInsFeature(Feature):
     def view_lines(self, room: BaseRoom, member: Member) -> str:
         """The text about an agent that plays for the member now, and about the turns that the member missed."""
         playing = "An agent plays your seat now; `take_over` to play it yourself." if member.handed_over else ""
-        return "\n".join(filter(None, (playing, _missed_text(member, room.pace, room.state))))
+        return "\n".join(filter(None, (playing, _missed_text(member, room.pace))))
+
+    def missed(self, room: BaseRoom, member: Member) -> str:
+        return _missed_text(member, room.pace)

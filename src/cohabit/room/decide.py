@@ -157,7 +157,7 @@ def _without_seat(room: BaseRoom, member: Member, command: Command) -> Decision:
         return ALLOWED
     if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
         if is_out(room, member):
-            ours = f"seat {member.seat} of {member.handle} is closed, so it cannot {command.name}. {SEAT_OPENS}"
+            ours = f"{member.handle} is out: seat {member.seat} is closed, and cannot {command.name}. {SEAT_OPENS}"
         else:
             now = "to take one" if can_sit(room, member) else "when one is free, or ask a host for one"
             ours = f"{command.name} requires a seat, and {member.handle} has none. Call `sit` {now}"

@@ -254,6 +254,11 @@ class Feature:
         listener (``RoomEvents.listeners``) is called."""
         return False
 
+    def missed(self, room: "BaseRoom", member: Member) -> str:
+        """What a member has missed since its last action, for the reply to its next one; empty: nothing. Asked if its
+        time has run out, or somebody has acted for it."""
+        return ""
+
     def reply_note(self, room: "BaseRoom", member: Member) -> str:
         """A note in the reply to a member's last action here; empty: it was not the last."""
         return ""

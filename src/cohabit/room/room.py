@@ -80,9 +80,13 @@ class Room(RecordedRoom):
                 return self._ask(member, command, checked, now)
             before = self.record.seq
             named = command.on_wire(checked) if command.wire_names else checked
+            missed = self._missed(member) if member.timeouts or member.moves_by_bot else ""
             result = self._write(now, command, who, named, checked, why, key, via)
             try:
-                return self.reply(member, command, result, look, wrapped)
+                reply = self.reply(member, command, result, look, wrapped)
+                if missed and type(reply) is ActionResult:
+                    reply = replace(reply, message=f"{missed} {reply.message}".rstrip())
+                return reply
             except WorldInterrupted:
                 raise
             except BaseException as bug:  # if the world cannot be observed, the action is rolled back
@@ -182,6 +186,13 @@ class Room(RecordedRoom):
 
     def _refused(self, who: str, name: str, at: int, error: CohabitError) -> None:
         self.audit.refused(at, who, name if name in self.commands else "?", error.code, error.message)
+
+    def _missed(self, member: Member) -> str:
+        """What a member is told with the reply to its next action: after that, no view says it any more."""
+        if member.played_by_bot:
+            return ""
+        texts = [self.crash_on_error(feature.missed, self, member) for feature in self.hooks["missed"]]
+        return " ".join(filter(None, texts)).replace("\n", " ")
 
     def _ask(self, member: Member, command: Command, args: Mapping[str, Any], at: int) -> Any:
         if command.where == "room":

@@ -46,7 +46,7 @@ LIMIT_S = 60
 """The seconds of CPU time that all checks may take together."""
 WAITS = 10
 """A check may take this many times longer than its CPU time, because on a busy machine it waits."""
-TEXTS = ("view_lines", "absence", "reply_note")
+TEXTS = ("view_lines", "absence", "missed", "reply_note")
 """Hooks that return text."""
 WORLD = "nim"
 MEMBERS = {"ada": "player", "bob": "player", "cleo": "observer", "dora": "host"}
@@ -325,6 +325,7 @@ def _questions(feature: Feature, room: Room, member: Member) -> Iterator[tuple[s
         "observes": lambda: feature.observes(room, member),
         "hears": lambda: feature.hears(room, member, member),
         "pauses": lambda: feature.pauses(room, member),
+        "missed": lambda: feature.missed(room, member),
         "reply_note": lambda: feature.reply_note(room, member),
     }
     return ((hook, ask) for hook, ask in asks.items() if feature.overrides(hook))

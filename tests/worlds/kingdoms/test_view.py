@@ -392,6 +392,22 @@ def test_soldiers_are_the_same_number_everywhere_in_a_view(room: Room, census: i
     assert mark(sim, sim.kingdoms[1]).soldiers == soldiers
 
 
+def test_where_time_runs_by_itself_the_view_says_what_has_changed_in_ten_years_and_how_fast(room: Room) -> None:
+    at = 4000
+    for _ in range(150):
+        at += 200
+        room.system("ticks", {"n": 10}, at)
+    room.call("zeus", "set_speed", {"speed_id": "x5"}, at=at)
+    sim, text = room.world.sim, view(room)
+    (tick, counts), *_ = [s for s in reversed(room.world.state.history.samples) if s[0] <= sim.tick - 600]
+    line = next(
+        line for line in text.splitlines() if line.startswith(f"In the last {sim.tick - tick} ticks (10 years): ")
+    )
+    assert f"people {counts[1][0]} → {sim.kingdoms[1].people}" in line
+    assert "x5: 50 ticks a second" in text
+    assert view(twin(room)) == text
+
+
 def test_after_a_step_in_which_no_number_changed_none_is_said_to_have(room: Room) -> None:
     sim = room.world.sim
     room.world.state.marks = {1: mark(sim, sim.kingdoms[1])}

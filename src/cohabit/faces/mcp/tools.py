@@ -184,7 +184,7 @@ async def _with_next_step(backend: Backend, refusal: CohabitError, params: types
     room = named if isinstance(named, str) else backend.room
     if refusal.details.get("needs") and "requires" in refusal.message and room is not None:
         with suppress(CohabitError):
-            if await backend.may(ASK, room):
+            if f"`{ASK}`" not in refusal.message and await backend.may(ASK, room):
                 refusal.message = f"{refusal.message.rstrip('.')}. `{ASK}` asks for it."
     return refusal
 

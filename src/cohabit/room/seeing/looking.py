@@ -16,7 +16,7 @@ from cohabit.room.play.seats import SEAT_OPENS, is_out, open_to, sit
 from cohabit.room.play.turn_order import ends_turns
 from cohabit.room.seeing.shown import LONG_VIEW, ShownView
 from cohabit.room.seeing.view import YOUR_TURN, next_game_text
-from cohabit.room.state import Member, handle_of
+from cohabit.room.state import Member, RoomState, handle_of
 from cohabit.room.timers import next_game_begins, seconds_until, turn_ends
 from cohabit.world import Pace, World, overridden, overrides
 
@@ -107,7 +107,7 @@ def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
     yours = room.is_turn_of(me)
     ends = END_TURN if yours and ends_turns(room.state) and not seen.over else ""
     lines = [
-        result_text(room) if seen.over else "",
+        result_text(room) if seen.over else earlier_game_text(room.state),
         room.tools.in_text(ends),
         seat_text(room, me),
         *[room.crash_on_error(feature.view_lines, room, me) for feature in room.hooks["view_lines"]],
@@ -151,6 +151,12 @@ def result_text(room: BaseRoom) -> str:
     return f"Result: {', '.join(found)}{more}" if found else ""
 
 
+def earlier_game_text(state: RoomState) -> str:
+    """How the game before this one ended."""
+    ended = f"; game {state.games - 1} ended: {state.last_result}" if state.last_result else ""
+    return f"This is game {state.games}{ended}." if state.games > 1 else ""
+
+
 def seat_text(room: BaseRoom, me: Member) -> str:
     """A line about the seat, if the member does not play it itself."""
     eye = room.eye(me)
@@ -158,7 +164,7 @@ def seat_text(room: BaseRoom, me: Member) -> str:
         player = handle_of(me.through_player or "")
         return f"You look through seat {me.through}: this is what {player} sees. You cannot act there."
     if is_out(room, me):
-        return f"You are out: seat {me.seat} is closed. {SEAT_OPENS}"
+        return room.tools.in_text(f"You are out: seat {me.seat} is closed. {SEAT_OPENS} `wait_for_turn` waits for it.")
     may_sit = C.ACT in me.held and me.claim is None and not me.handed_over
     if me.seat is None and may_sit and not by_features(room, me, command_of(sit)).code:
         free = ", ".join(open_to(room, me)[:SEATS_SHOWN])

@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 
 from cohabit.model.observation import Effect, Entity, Event, EventType, Observation
 from cohabit.worlds.kingdoms.creatures import Job, Rows
+from cohabit.worlds.kingdoms.history import History
 from cohabit.worlds.kingdoms.names import city_id, labelled, word_for
 from cohabit.worlds.kingdoms.powers.power import Power
 from cohabit.worlds.kingdoms.powers.table import POWERS
@@ -21,6 +22,9 @@ from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, BUILDINGS, TOP_ROW
 from cohabit.worlds.words import counted
 
 MAX_EVENTS = 5
+NORMAL = "x1"
+SHORT_STEP = 25
+"""Ticks. A step of a room whose players end their turns is longer."""
 MAX_WARS = 4
 MAX_THREATS = 4
 MAX_CITIES = 5
@@ -59,7 +63,14 @@ def _soldiers(sim: Sim, k: Kingdom) -> Rows:
     return np.flatnonzero((c.kingdom == k.id) & (c.job == Job.SOLDIER) & (c.hp > 0))
 
 
-def observation(view: View, paused: bool, over: bool, marks: Mapping[int, Mark] = MappingProxyType({})) -> Observation:
+def observation(
+    view: View,
+    paused: bool,
+    over: bool,
+    speed: str = NORMAL,
+    marks: Mapping[int, Mark] = MappingProxyType({}),
+    history: History | None = None,
+) -> Observation:
     """The observation of this eye, as values and text."""
     sim = view.sim
     mine = sim.kingdoms.get(view.kingdom or 0)
@@ -71,6 +82,8 @@ def observation(view: View, paused: bool, over: bool, marks: Mapping[int, Mark] 
         status |= _my_status(view, mine)
     if view.everything:
         status |= _whole_world(sim)
+    changes = _digest(sim, mine, speed, marks, history)
+    said = [_head(view, mine, over), changes, text_map(view), _powers(mine, over)]
     return Observation(
         status=status,
         nearby_entities=_threats(view, mine) if mine is not None else [],
@@ -80,18 +93,24 @@ def observation(view: View, paused: bool, over: bool, marks: Mapping[int, Mark] 
             for n in heard(view)[-MAX_EVENTS:]
         ],
         step=sim.tick,
-        time_of_day=f"year {sim.tick // YEAR}" + (", paused" if paused else ""),
-        text="\n\n".join(
-            filter(None, [_head(view, mine, over), _digest(sim, mine, marks), text_map(view), _powers(mine, over)])
-        ),
+        time_of_day=f"year {sim.tick // YEAR}" + (", paused" if paused else _hurry(speed)),
+        text="\n\n".join(filter(None, said)),
     )
 
 
-def _digest(sim: Sim, mine: Kingdom | None, marks: Mapping[int, Mark]) -> str:
-    """The changes of a kingdom's numbers in the last step, as text."""
+def _hurry(speed: str) -> str:
+    """How fast time runs, unless at the usual speed."""
+    return "" if speed == NORMAL else f", {speed}: {10 * float(speed[1:]):g} ticks a second"
+
+
+def _digest(sim: Sim, mine: Kingdom | None, speed: str, marks: Mapping[int, Mark], history: History | None) -> str:
+    """The changes of a kingdom's numbers in the last step, as text. Where time runs by itself, a step is shorter than a
+    player thinks: there, the changes of ten years."""
     before = marks.get(mine.id) if mine is not None else None
     if mine is None or before is None or before.tick >= sim.tick:
         return ""
+    if history is not None and (speed != NORMAL or sim.tick - before.tick < SHORT_STEP):
+        return _of_ten_years(sim, mine, history)
     old, new = asdict(before), asdict(mark(sim, mine))
     shown = {"faith": "faith (after spending)"}
     changes = [
@@ -100,6 +119,17 @@ def _digest(sim: Sim, mine: Kingdom | None, marks: Mapping[int, Mark]) -> str:
         if name != "tick" and old[name] != new[name]
     ]
     return f"In the last {sim.tick - before.tick} ticks: {', '.join(changes)}." if changes else ""
+
+
+def _of_ten_years(sim: Sim, mine: Kingdom, history: History) -> str:
+    known = [sample for sample in history.samples if mine.id in sample[1] and sample[0] < sim.tick]
+    if not known:
+        return ""
+    tick, counts = next((one for one in reversed(known) if one[0] <= sim.tick - 10 * YEAR), known[0])
+    numbers = zip(("people", "soldiers"), counts[mine.id], (mine.people, len(_soldiers(sim, mine))), strict=True)
+    changes = [f"{name} {old} → {new}" for name, old, new in numbers if old != new]
+    years = counted((sim.tick - tick) // YEAR, "year")
+    return f"In the last {sim.tick - tick} ticks ({years}): {', '.join(changes)}." if changes else ""
 
 
 def heard(view: View) -> Sequence[News]:
@@ -344,7 +374,8 @@ def _powers(mine: Kingdom | None, over: bool) -> str:
         for is_ground in (False, True)
     )
     lines = ". ".join(filter(None, [known, f"On the ground: {ground}" if ground else "", more]))
-    return f"POWERS that you can invoke on your land (power_id), and their faith (`rules` says what they do):\n{lines}"
+    title = "POWERS that you can invoke on your land (power_id), and their faith"
+    return f"{title} (`rules` describes those whose names do not):\n{lines}"
 
 
 def kings_powers() -> list[Power]:

@@ -212,7 +212,8 @@ class Kingdoms(OrderActions):
 
     def observe(self, eye: Eye) -> Observation:
         self.sim.refresh()  # a war may have been declared, or a kingdom founded, since the last tick
-        return observation(self.view(eye), self.state.paused, self.is_over(), self.state.marks)
+        state = self.state
+        return observation(self.view(eye), state.paused, self.is_over(), state.speed, state.marks, state.history)
 
     def standings(self) -> Sequence[Standing]:
         best = sorted(self.sim.alive, key=lambda k: (-k.people, k.id))
