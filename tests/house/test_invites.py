@@ -87,6 +87,18 @@ async def test_an_invite_survives_a_restart_and_so_does_its_acceptance(tmp_path:
         assert (line.uses, line.members) == (0, ["cy"])
 
 
+async def test_invites_are_listed_in_the_order_in_which_they_were_made_also_after_a_restart(tmp_path: Path) -> None:
+    made = [f"e{number}" for number in range(8)]
+    async with open_house(tmp_path) as house:
+        who = await make_room(house)
+        for name in made:
+            await house.clock.advance(1)
+            await invite(who["hostess"], name)
+        assert [line.member for line in (await who["hostess"]("invites")).invites] == made
+    async with open_house(tmp_path) as house:
+        assert [line.member for line in (await back_again(house, who)["hostess"]("invites")).invites] == made
+
+
 async def test_an_invite_can_be_accepted_until_it_expires_and_its_member_stays() -> None:
     clock = FakeClock()
     async with open_house(clock=clock) as house:

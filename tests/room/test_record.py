@@ -206,8 +206,9 @@ def test_a_world_that_fails_in_the_middle_of_an_action_leaves_everything_as_it_w
     assert replayed(room).digest() == room.digest()
 
 
-def test_a_room_that_was_just_restored_is_rolled_back_too() -> None:
-    room = restored(played())
+@pytest.mark.parametrize("again", [restored, replayed])
+def test_a_room_that_was_just_restored_or_replayed_is_rolled_back_too(again: Callable[[Room], Room]) -> None:
+    room = again(played())
     before = room.digest()
     with pytest.raises(GameCrash):
         room.call("ann", "break_down", at=10)

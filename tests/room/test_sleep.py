@@ -8,7 +8,7 @@ from cohabit.features.bodies.state import BODIES
 from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario
 
-from .making import HOST, entries, make_room, replayed, restored
+from .making import BLUE, HOST, entries, make_room, player, replayed, restored
 
 ANN = {"id": "ann", "role": "player", "identity": "id-ann"}
 BOB = {"id": "bob", "role": "player", "identity": "id-bob"}
@@ -198,3 +198,20 @@ def test_a_room_without_bodies_or_rounds_has_no_such_command() -> None:
 def test_a_negative_time_is_refused() -> None:
     with pytest.raises(BadArgs, match="sleep_seconds"):
         parse_scenario('{"world": "crafter_shared", "agents": [{"id": "a"}], "sleep_seconds": -1}')
+
+
+def test_a_player_who_returns_after_its_stand_in_took_over_is_awake() -> None:
+    rules = {"world": "crafter_shared", "turn_seconds": 5, "sleep_seconds": 20, "stand_in_seconds": 10}
+    room, at = make_room(player("ann", 0, stand_in="random"), BLUE, HOST, **rules), 1000
+    room.system("presence", {"members": ["ann", "bob"], "here": True}, at)
+    while not room.state.members["ann"].played_by_bot:
+        at += 1000
+        room.settle(at)
+        if room.state.members["bob"].seat in room.to_move():
+            room.call("bob", "noop", at=at)
+    known = len(room.record.tail)
+    room.system("presence", {"members": ["ann"], "here": True}, at + 500)
+    room.settle(at + 501)
+    assert room.state.members["ann"].here
+    assert asleep(room) == []
+    assert "fell_asleep" not in [line.entry.do for line in room.record.tail[known:]]

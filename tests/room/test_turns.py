@@ -17,7 +17,7 @@ from cohabit.room.seeing.visibility import feed
 from cohabit.room.state import RoomState
 from cohabit.room.timers import Timers
 
-from .making import BLUE, EVERYBODY, GOD, HOST, OBSERVER, RED, entries, make_room, player, replayed, told_last
+from .making import BLUE, EVERYBODY, GOD, HOST, OBSERVER, RED, entries, make_room, player, replayed, restored, told_last
 
 
 def texts(room: object, do: str) -> list[str]:
@@ -958,6 +958,16 @@ def test_any_other_text_is_no_speed_and_the_nearest_ones_are_suggested(text: str
             room.call("hostess", "set_speed", {"speed_id": text}, at=1)
         assert set(refused.value.did_you_mean) <= speeds.keys()
     assert room.state.speed == "x1"
+
+
+def test_a_view_of_an_archived_room_is_that_of_its_replay() -> None:
+    room = make_room(RED, BLUE, HOST, world="nim", config={"stones": 1})
+    room.call("ann", "take", {"n": 1}, at=1)
+    room.call("hostess", "view", at=2)
+    for command in ("archive", "unarchive"):
+        room.call("hostess", command, at=3)
+        texts = {one.call("ann", "view", at=4).text for one in (room, replayed(room), restored(room))}
+        assert len(texts) == 1, command
 
 
 @pytest.mark.parametrize(("wanted", "near"), [("x4", ["x5", "x2"]), ("x15", ["x10", "x20"]), ("999", ["x20", "x10"])])

@@ -196,7 +196,7 @@ class BaseRoom:
         state = self.state
         roster = (
             [(member.id, member.seat) for member in state.members.values()],
-            state.seats, state.turn_ms, state.rematch_ms,
+            state.seats, state.turn_ms, state.rematch_ms, state.archived,
         )  # fmt: skip
         if state.turn_based or state.step_ticks or roster != self._turns_of:  # the room's own turns depend on more
             self._turns = {}

@@ -91,7 +91,9 @@ class RecordedRoom(BaseRoom):
         """The room after replaying a whole record."""
         rest = iter(lines)
         room = cls._opened_by(rest, make_world)
+        opened = room.record.tail[0]
         room._replay_lines(rest)
+        room._checkpoint = opened
         return room
 
     @classmethod

@@ -102,8 +102,12 @@ def follow(ctx: Context) -> None:
             del kept.missed[name]
     for name in list(kept.asleep):
         who = members.get(name)
-        if who is None or who.seat is None or who.played_by_bot:
+        if who is None or who.seat is None:
             kept.asleep.remove(name)
+        elif who.played_by_bot:
+            kept.asleep.remove(name)
+            if ctx.state.turn_ms is not None:  # or it would fall asleep again as soon as it returns
+                kept.missed[name] = who.timeouts
         elif who.here:
             kept.asleep.remove(name)
             if ctx.state.turn_ms is not None:

@@ -307,15 +307,17 @@ class Identities:
         ]
 
     def all_invites(self, room: str) -> list[Invite]:
-        """Every invite to a room: pending, used, expired or revoked."""
-        return [invite for invite in self._invites.values() if invite.room == room]
+        """Every invite to a room: pending, used, expired or revoked; in the order in which they were made."""
+        made = (invite for invite in self._invites.values() if invite.room == room)
+        return sorted(made, key=lambda invite: invite.created_at)
 
     def is_of_house(self, identity: str) -> bool:
         """True if this identity has, or ever had, a house-wide token."""
         return any(c.room is None for c in self._of(identity))
 
     def all_credentials(self) -> list[Credential]:
-        return [credential for credential in self._credentials.values() if credential.identity]
+        """Every credential of an identity, in the order in which they were made."""
+        return sorted((c for c in self._credentials.values() if c.identity), key=lambda c: c.created_at)
 
     def of(self, identity: str, room: str | None) -> list[Credential]:
         """The credentials of an identity for this room, or, if None, the house-wide ones."""
