@@ -20,7 +20,7 @@ from cohabit.agents.brains.scripted import Random
 from cohabit.agents.contract import adapted
 from cohabit.agents.decision import Tally
 from cohabit.errors import Conflict, GameCrash, RecordCorrupt
-from cohabit.lab import fingerprint
+from cohabit.lab import fingerprint, games
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.folder import DECISIONS, GAMES, SPENDING, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
 from cohabit.lab.game import GameResult
@@ -304,6 +304,66 @@ def test_an_edited_player_is_refused_and_named(tmp_path: Path, monkeypatch: pyte
         file.write("# better now\n")
     with pytest.raises(Conflict, match=r"the code of player mine\.py:Mine has changed\. Restore what changed"):
         run(design, tmp_path / "out")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("edit", ["# better now\n", "class Mine(\n"])
+def test_a_player_edited_during_a_run_stops_it_and_no_game_of_the_new_version_is_kept(
+    workers: int, edit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(games, "MOMENT_S", 0.0)  # a game at a time
+    source = "from cohabit.agents.brains.scripted import Random\nclass Mine(Random): pass\n"
+    Path("mine.py").write_text(source)
+    design = match_design("nim", ["mine.py:Mine", "random"], games=16)
+    run(design, tmp_path / "whole")
+
+    def edit_after_a_game(finished: int, planned: int) -> None:
+        if finished == 1:
+            Path("mine.py").write_text(source + edit)
+
+    for folder in (None, tmp_path / "out"):
+        Path("mine.py").write_text(source)
+        stopped = run(design, folder, workers=workers, on_game=edit_after_a_game)
+        assert stopped.stopped.startswith(r"the code of player mine.py:Mine has changed during the run")
+        assert 1 <= len(stopped.games) <= 2
+    assert read_games(tmp_path / "out") == stopped.games
+    Path("mine.py").write_text(source)
+    run(design, tmp_path / "out", workers=workers)
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
+def test_answers_to_a_player_s_new_version_are_not_used_when_the_run_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(games, "MOMENT_S", 0.0)
+    source = "from cohabit.agents.brains.scripted import Random\nclass Mine(Random): pass\n"
+    first_always = source.replace("pass", "decide = lambda self, seen: seen.legal[0]")
+    Path("mine.py").write_text(source)
+    design = match_design("nim", ["mine.py:Mine", "random"], games=8)
+    run(design, tmp_path / "whole")
+    run(
+        design,
+        tmp_path / "out",
+        on_game=lambda finished, planned: finished == 1 and Path("mine.py").write_text(first_always),
+    )
+    Path("mine.py").write_text(source)
+    assert not (tmp_path / "out" / UNFINISHED).exists()
+    run(design, tmp_path / "out")
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
+def test_a_file_that_is_saved_without_an_edit_does_not_stop_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(games, "MOMENT_S", 0.0)
+    Path("mine.py").write_text("from cohabit.agents.brains.scripted import Random\nclass Mine(Random): pass\n")
+    design = match_design("nim", ["mine.py:Mine", "random"], games=4)
+    results = run(design, on_game=lambda *_: Path("mine.py").write_bytes(Path("mine.py").read_bytes()))
+    assert len(results.games) == 4
+    assert results.stopped == ""
 
 
 def test_an_edited_module_of_a_player_or_a_world_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -203,8 +203,8 @@ class RunFolder:
             self._logs[name].sync()
         self._unsynced = 0
 
-    def finish(self) -> None:
-        """All games are played."""
+    def drop_answers(self) -> None:
+        """Remove the answers of unfinished games."""
         shutil.rmtree(self.folder / UNFINISHED, ignore_errors=True)
 
     def _append(self, name: str, text: bytes) -> None:
