@@ -233,6 +233,24 @@ def test_identifiers_on_a_scoreboard_are_no_measures() -> None:
     ]  # fmt: skip
 
 
+def test_the_measures_of_a_player_that_was_eliminated_count_with_0() -> None:
+    standings = [Standing("s0", "s0", 8, data={"units": 8, "id": 1})]
+    games = [game(["a", "b"], [8, 0], n, seed=str(n), standings=standings) for n in range(2)]
+    both = [Standing(seat, seat, units, data={"units": units}) for seat, units in (("s0", 6), ("s1", 4))]
+    games.append(game(["b", "a"], [6, 4], 2, seed="2", standings=both))
+    (found,) = analyse(games)
+    means = {
+        player.player: [estimate.mean for name in ("units", "alive") if (estimate := player.measure(name)) is not None]
+        for player in found.players
+    }
+    assert means == {"a": [Fraction(20, 3), 1], "b": [2, Fraction(1, 3)]}
+
+
+def test_a_game_without_a_scoreboard_says_of_nobody_that_it_was_eliminated() -> None:
+    (found,) = analyse([game(["a", "b"], [1, 0], 0, standings=[])])
+    assert found.measure_names == ["rewards of its actions"]
+
+
 def crafter_game(player: str, seed: int, reached: Sequence[str]) -> GameResult:
     spec = GameSpec(f"{player}{seed}", "crafter", [player], [player], str(seed), setting="crafter", lineup=player)
     data = {name: int(name in reached) for name in ACHIEVEMENTS}
@@ -305,10 +323,14 @@ def test_the_closing_table_has_a_row_for_each_condition_and_player_with_scores_o
     assert [axes.get_title() for axes in drawn.axes] == ["nim · stones 9", "nim · stones 12", "statecraft"]
 
 
-def game(names: list[str], points: list[float], number: int, seed: str = "1", ended: str = "over") -> GameResult:
+def game(
+    names: list[str], points: list[float], number: int, seed: str = "1", ended: str = "over",
+    standings: list[Standing] | None = None,
+) -> GameResult:  # fmt: skip
     seats = [f"s{i}" for i in range(len(names))]
     spec = GameSpec(f"g{number}", "w", names, names, seed, setting="w", lineup=" vs ".join(sorted(names)))
-    standings = [Standing(seat, seat, point) for seat, point in zip(seats, points, strict=True)]
+    if standings is None:
+        standings = [Standing(seat, seat, point) for seat, point in zip(seats, points, strict=True)]
     tallies = [Tally({"chosen": 1}) for _ in names]
     return GameResult(spec, ended, 0, 0, seats, [0.0] * len(names), {}, standings, tallies, 0, "")  # type: ignore[arg-type]
 

@@ -22,6 +22,7 @@ from cohabit.lab.estimates import Estimate, estimate, independent_games, paired_
 from cohabit.lab.folder import TimingLine
 from cohabit.lab.game import GameResult
 from cohabit.lab.scoring import add_tally, is_between_players, is_won, scores, undecided, winners
+from cohabit.world import Standing
 
 Seed = str
 BySeed = dict[Seed, Fraction]
@@ -185,8 +186,9 @@ def player_results(
     found: dict[str, PlayerInCondition] = {}
     by_seed: dict[str, dict[Seed, list[Fraction]]] = {}
     met_others = {name for game in games if is_between_players(game) for name in game.spec.named}
+    shown = {name for game in games for standing in game.standings for name in _quantities(standing)}
     for game in games:
-        timing, measured, results = timings.get(game.spec.id), _measures(game), scores(game)
+        timing, measured, results = timings.get(game.spec.id), _measures(game, sorted(shown)), scores(game)
         has_score = _has_score(game, without_result)
         for name, seats in _seats_of(game).items():
             player = found.setdefault(name, PlayerInCondition(name, condition))
@@ -235,20 +237,28 @@ def _means(by_seed: Mapping[Seed, Sequence[Fraction]]) -> BySeed:
     return {seed: _mean(values) for seed, values in by_seed.items()}
 
 
-def _measures(game: GameResult) -> list[dict[str, Fraction]]:
-    """For each seat the world's own measures: the numbers beside its score on the scoreboard, and its rewards."""
-    shown = {standing.seat: standing for standing in game.standings}
+def _measures(game: GameResult, shown: Sequence[str]) -> list[dict[str, Fraction]]:
+    """For each seat the world's own measures: the numbers beside its score on the scoreboard, and its rewards.
+
+    A seat that is no longer on the scoreboard has 0 in those that are ``shown`` there: means over the survivors alone
+    would say that nobody ever lost."""
+    standings = {standing.seat: standing for standing in game.standings}
     found: list[dict[str, Fraction]] = []
     for number, seat in enumerate(game.seats):
         measured: dict[str, Fraction] = {}
-        if (standing := shown.get(seat)) is not None:
-            measured |= {name: Fraction(n) for name, n in standing.data.items() if _is_measure(name, n)}
-            measured["alive"] = Fraction(standing.alive)
+        if (standing := standings.get(seat)) is not None:
+            measured |= _quantities(standing) | {"alive": Fraction(standing.alive)}
+        elif standings:
+            measured |= dict.fromkeys([*shown, "alive"], Fraction(0))
         if game.standings and game.returns:
             measured["return"] = Fraction(game.returns.get(seat, 0.0))
         measured["rewards of its actions"] = Fraction(game.rewards[number])
         found.append(measured)
     return found
+
+
+def _quantities(standing: Standing) -> dict[str, Fraction]:
+    return {name: Fraction(value) for name, value in standing.data.items() if _is_measure(name, value)}
 
 
 def _is_measure(name: str, value: Any) -> bool:
