@@ -602,6 +602,22 @@ def test_a_player_without_a_rated_game_is_not_in_the_table_of_ratings(tmp_path: 
             assert sorted(row["player"] for row in csv.DictReader(file)) == rows
 
 
+@pytest.mark.usefixtures("without_plots")
+def test_ratings_of_players_that_never_met_and_have_no_common_opponent_are_in_tables_apart() -> None:
+    pytest.importorskip("openskill")
+    games = [game(["a", "b"], [1, 0], 0), game(["c", "d"], [1, 0], 1)]
+    text = "No game connects these groups of players"
+    design = {"name": "x", "worlds": ["w"], "lineups": [["a", "b"], ["c", "d"], ["a", "c"]], "seeds": 1}
+
+    def ratings(games: list[GameResult]) -> str:
+        whole = page(Results(parse_design(json.dumps(design), load=False), games))
+        return whole[whole.index('id="ratings"') : whole.index('id="games"')]
+
+    apart, together = ratings(games), ratings([*games, game(["a", "c"], [1, 0], 2)])
+    assert (apart.count("cautious rating</th>"), apart.count(text)) == (2, 1)
+    assert (together.count("cautious rating</th>"), together.count(text)) == (1, 0)
+
+
 def test_the_table_of_measures_has_the_world_s_figures_with_their_intervals(crafter: Results, tmp_path: Path) -> None:
     write_tables(crafter, tmp_path)
     with (tmp_path / "measures.csv").open() as file:
