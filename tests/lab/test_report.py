@@ -363,6 +363,17 @@ def test_a_game_counts_once_for_a_player_with_several_seats() -> None:
     assert (b.games, b.won, b.compared, b.points) == (2, 1, 2, 1)
 
 
+@pytest.mark.usefixtures("without_plots")
+def test_the_methods_say_what_the_interval_of_a_share_of_wins_is_over() -> None:
+    alike = [
+        game(["a", "b"], [seed % 2, 1 - seed % 2], 4 * seed + n, seed=str(seed)) for seed in range(6) for n in range(4)
+    ]
+    a = analyse(alike)[0].players[0]
+    assert a.win_interval == share_interval(0.5, 6)  # the 24 games are worth one for each seed
+    text = " ".join(page(Results(parse_design(json.dumps(DESIGN), load=False), alike)).split())
+    assert "Wilson’s interval, over fewer games than were played if those with the same seed end alike" in text
+
+
 def test_a_team_that_wins_every_game_has_won_all_of_them() -> None:
     (found,) = analyse([game(["a", "b", "a", "b"], [5, 2, 5, 2], n, seed=str(n)) for n in range(4)])
     a, b = found.players

@@ -1,7 +1,8 @@
 """The results of the games of a run, by world and condition: scores, paired differences, effects of seats, failures.
 
 The seeds are the sample. Games with the same seed share a map and draws, so a player's score is first averaged over
-its games of a seed; means and intervals are over seeds. Shares of won games have Wilson's interval over games.
+its games of a seed; means and intervals are over seeds. Shares of won games have Wilson's interval over as many
+independent games as theirs are worth.
 
 Games of a player against itself, and games that were stopped before they had a result, are left out of comparisons.
 """
