@@ -490,6 +490,16 @@ def test_differences_between_conditions_are_of_the_same_world_and_player(folder:
     ]
 
 
+@pytest.mark.usefixtures("without_plots")
+def test_the_table_of_seats_says_if_it_is_about_the_players_too() -> None:
+    design = parse_design(json.dumps(DESIGN), load=False)
+    once, swapped = game(["a", "b"], [1, 0], 0), game(["b", "a"], [1, 0], 1)
+    warning, claim = "Players did not have\nevery seat equally often", "no matter which player has it"
+    for games, is_swapped in (([once], False), ([once, swapped], True), ([once, swapped, once], False)):
+        text = page(Results(design, games))
+        assert (warning in text, claim in text) == (not is_swapped, is_swapped)
+
+
 def test_with_two_seats_what_one_gains_the_other_loses(folder: Path) -> None:
     found = analyse(read_games(folder))
     assert len(found) == 3

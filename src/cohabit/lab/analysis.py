@@ -7,6 +7,7 @@ independent games as theirs are worth.
 Games of a player against itself, and games that were stopped before they had a result, are left out of comparisons.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, combinations
@@ -129,6 +130,12 @@ class ConditionResults(Struct):
     differences: list[Difference]
     seats: list[SeatEffect]
     undecided: set[str]  # games without a result
+
+    @property
+    def seats_are_swapped(self) -> bool:
+        """True if in each line-up each player had every seat equally often, so that seats and players are apart."""
+        games = [game for game in self.games if game.spec.id not in self.undecided]
+        return all(_had_each_seat(played) for played in _by_lineup(games).values())
 
     @property
     def compared(self) -> list[GameResult]:
@@ -265,6 +272,13 @@ def _quantities(standing: Standing) -> dict[str, Fraction]:
 def _is_measure(name: str, value: Any) -> bool:
     """True if a value on the scoreboard is a quantity."""
     return isinstance(value, int | float) and isfinite(value) and name != "id" and not name.endswith("_id")
+
+
+def _had_each_seat(games: Sequence[GameResult]) -> bool:
+    """True if in these games of a line-up each player had every seat equally often."""
+    counts = Counter((name, seat) for game in games for seat, name in enumerate(game.spec.named))
+    names, seats = {name for name, _ in counts}, {seat for _, seat in counts}
+    return all(len({counts[name, seat] for seat in seats}) == 1 for name in names)
 
 
 # -- differences ------------------------------------------------------------------------------------

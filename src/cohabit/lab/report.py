@@ -284,7 +284,8 @@ def _condition(
     if found.differences:
         parts += ["<h3>Paired differences</h3>\n", note(TEXTS["differences"]), _differences(found)]
     if len(found.seats) > 1:
-        parts += ["<h3>Seats</h3>\n", note(TEXTS["seats"]), _seats(found)]
+        text = TEXTS["seats" if found.seats_are_swapped else "seats_with_players"]
+        parts += ["<h3>Seats</h3>\n", note(text), _seats(found)]
     if "curves" in drawn:
         parts += ["<h3>In the course of a game</h3>\n", note(TEXTS["curves"]), figure(drawn["curves"])]
     if over_time.left_out:
