@@ -524,6 +524,27 @@ def test_a_world_whose_score_changes_only_at_the_end_has_no_curves(folder: Path)
     assert curves(folder, [game for game in read_games(folder) if game.spec.setting == "nim"]) == Curves()
 
 
+@pytest.mark.usefixtures("without_plots")
+def test_curves_are_of_whole_seeds_with_all_line_ups_and_the_report_says_of_how_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    design = {
+        "name": "d", "worlds": {"statecraft": {"config": {"turns": 2}}}, "seeds": 3,
+        "lineups": [["trader", "hawk"], ["tit-for-tat", "random"]],
+    }  # fmt: skip
+    results = run(parse_design(json.dumps(design)), tmp_path)
+    names = {"trader", "hawk", "tit-for-tat", "random"}
+    whole = curves(tmp_path, results.games)
+    assert ({curve.player for curve in whole.of_players}, whole.part) == (names, "")
+    for most, part in (
+        (9, "8 of 12 games, all games of 2 of 3 seeds"),
+        (2, "2 of 12 games, a part of the first seed"),
+    ):
+        monkeypatch.setattr("cohabit.lab.curves.MAX_GAMES", most)
+        assert {curve.player for curve in curves(tmp_path, results.games).of_players} == names
+        assert f"The curves are from {part}: more are not replayed." in page(results)
+
+
 def _edit(path: Path, what: str) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     match what:

@@ -287,7 +287,8 @@ def _condition(
         text = TEXTS["seats" if found.seats_are_swapped else "seats_with_players"]
         parts += ["<h3>Seats</h3>\n", note(text), _seats(found)]
     if "curves" in drawn:
-        parts += ["<h3>In the course of a game</h3>\n", note(TEXTS["curves"]), figure(drawn["curves"])]
+        text = f"{TEXTS['curves']} {over_time.part}"
+        parts += ["<h3>In the course of a game</h3>\n", note(text), figure(drawn["curves"])]
     if over_time.left_out:
         parts.append(note(f"{escape(_left_out(over_time.left_out))}."))
     parts += _measures(found)
