@@ -4,6 +4,8 @@ import gc
 import io
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,9 +28,11 @@ from cohabit.lab.folder import DECISIONS, GAMES, SPENDING, TIMINGS, UNFINISHED, 
 from cohabit.lab.game import GameResult
 from cohabit.lab.match import match, match_design
 from cohabit.lab.progress import DecisionCount, ProgressLines, progress_bar
+from cohabit.lab.report import write_report
 from cohabit.lab.results import Results, seconds_text
 from cohabit.lab.run import run
 from cohabit.lab.scoring import winners
+from cohabit.lab.tables import FORMATS
 from cohabit.model.action import Action
 from cohabit.model.observation import Goal, Observation
 from cohabit.worlds import nim
@@ -115,6 +119,25 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_processes_write_the_same_files_as_one(whole: Path, tmp_path: Path) -> None:
     run(small(), tmp_path / "two", workers=2)
     assert files(tmp_path / "two") == files(whole)
+
+
+def test_the_page_names_the_files_of_a_run_and_its_report_that_differ_from_run_to_run(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = []
+    for seconds, name in ((1.0, "one"), (2.0, "two")):
+        folder = Path(shutil.copytree(whole, tmp_path / name))
+        times = [json.loads(line) for line in (folder / TIMINGS).read_text().splitlines()]
+        changed = [{**game, "decisions": [[seconds for _ in of] for of in game["decisions"]]} for game in times]
+        (folder / TIMINGS).write_text("".join(json.dumps(game) + "\n" for game in changed))
+        write_report(Results.read(folder), folder)
+        shown.append(files(folder))
+    differ = {name for name in shown[0] if shown[0][name] != shown[1][name]}
+    text = (Path(__file__).parents[2] / "docs" / "lab.md").read_text()
+    (sentence,) = re.findall(r"All files but (.*) are the same, byte for byte", text)
+    tables = {f"players.{form}" for form in FORMATS}
+    assert set(re.findall(r"`([^`]+)`", sentence)) == {TIMINGS, SPENDING, "players", *(differ - tables)}
+    assert differ & tables
 
 
 def test_a_run_leaves_the_garbage_collector_as_it_was() -> None:
