@@ -466,6 +466,14 @@ def test_a_folder_belongs_to_one_design_and_one_run_at_a_time(whole: Path, tmp_p
         run(small(seeds=1), tmp_path)
 
 
+def test_what_differs_from_the_design_of_a_folder_is_named(whole: Path) -> None:
+    worlds = {**SMALL["worlds"], "nim": {"factors": {"stones": [9, 13]}, "config": {"stones": 5}}}
+    with pytest.raises(Conflict, match="belongs to another design") as refused:
+        run(small(seeds=4, worlds=worlds, max_cost=3), whole)
+    named = re.findall(r"differs in (.*)\);", str(refused.value))
+    assert [sorted(keys.split(", ")) for keys in named] == [["seeds", "worlds.nim.config", "worlds.nim.factors.stones"]]
+
+
 def test_damage_is_reported_and_not_repaired(whole: Path, tmp_path: Path) -> None:
     run(small(), tmp_path)
     lines = (whole / GAMES).read_bytes().splitlines(keepends=True)
