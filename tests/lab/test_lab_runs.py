@@ -487,6 +487,39 @@ def test_damage_is_reported_and_not_repaired(whole: Path, tmp_path: Path) -> Non
         assert (tmp_path / GAMES).read_bytes() == broken
 
 
+@pytest.mark.parametrize("verb", ["run", "report", "export"])
+def test_a_damaged_folder_of_a_run_gets_advice_for_runs(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cohabit.faces.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    Path("small.json").write_text(json.dumps(SMALL))
+    assert main(["lab", "run", "small.json", "--out", "out"]) == 0
+    path = Path("out", GAMES)
+    path.write_bytes(b"{}\n" + path.read_bytes())
+    capsys.readouterr()
+    assert main(["lab", verb, *(["small.json", "--out", "out"] if verb == "run" else ["out"])]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "games.jsonl, line 1 cannot be read" in told
+    assert "restore the folder out from a backup, or play again with `cohabit match` or `cohabit lab run`" in told
+    assert "rooms" not in told
+
+
+def test_a_finished_run_says_how_many_of_its_records_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cohabit.faces.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    words = ["match", "nim", "random", "nim-master", "--games", "4", "--out", "out"]
+    assert main(words) == 0
+    assert "missing" not in capsys.readouterr().out
+    record_path(Path("out"), read_games(Path("out"))[0].spec.id).unlink()
+    assert main(words) == 0
+    assert "the records of 1 of 4 games are missing: these games cannot be replayed" in capsys.readouterr().out
+
+
 # -- seats, failures, money -------------------------------------------------------------------------
 def test_players_really_play_both_seats(whole: Path) -> None:
     games = [game for game in read_games(whole) if game.spec.setting == "nim"]

@@ -93,6 +93,13 @@ class Results:
         """The record of a game, as `cohabit replay` reads it from a file."""
         return stored.record_path(self.folder, game).read_bytes() if self.folder is not None else self._records[game]
 
+    def records_missing(self) -> int:
+        """The number of games whose record was removed from the folder."""
+        if self.folder is None:
+            return 0
+        kept = {path.name for path in self.folder.joinpath(stored.RECORDS).glob("*.jsonl")}
+        return sum(f"{game.spec.id}.jsonl" not in kept for game in self.games)
+
     def replay(
         self, game: str | int = 0, *, frames: int = MAX_FRAMES, decisions: Sequence[DecisionLine] | None = None
     ) -> Replay:
@@ -172,6 +179,11 @@ class Results:
         if any(_is_estimated(tally) for game in games for tally in game.tallies):
             notes.append("the higher of two costs includes the most that requests of unknown cost may have cost")
         notes += self.spent_in_words()
+        if missing := self.records_missing():
+            notes.append(
+                f"the records of {missing:,} of {len(games):,} games are missing: these games cannot be replayed or "
+                "exported, and have no curves"
+            )
         if alone:
             notes.append(f"{alone:,} games of a player against itself count only in decisions, times and costs")
         return notes
