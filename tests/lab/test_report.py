@@ -205,7 +205,7 @@ def test_failures_past_the_threshold_are_in_red_at_the_top_and_the_exit_code_is_
 def test_the_methods_say_that_what_is_played_for_a_failed_decision_is_in_the_score(failing: Path) -> None:
     text = " ".join(page(Results.read(failing)).split())
     assert "never counted as play" not in text
-    assert "the world’s fallback is played, and what comes of it is in the score and the result of the game" in text
+    assert "the world’s fallback is played, and its outcome is in the score and the result of the game" in text
 
 
 def test_failures_below_the_threshold_are_still_shown(failing: Path) -> None:
