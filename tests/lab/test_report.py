@@ -387,6 +387,18 @@ def test_a_team_that_wins_every_game_has_won_all_of_them() -> None:
     assert (b.won, b.win_share, b.win_interval) == (0, 0.0, share_interval(0, 4))
 
 
+@pytest.mark.usefixtures("without_plots")
+def test_the_results_of_teams_of_different_players_say_why_nobody_wins() -> None:
+    design = parse_design(json.dumps(DESIGN), load=False)
+    teams = [game(["a", "b", "c", "d"], [5, 2, 5, 2], 0), game(["d", "a", "b", "c"], [4, 4, 4, 4], 1)]
+    drawn = [game(["a", "b"], [1, 1], 0)]
+    won = [*teams, game(["a", "b", "a", "b"], [5, 2, 5, 2], 2)]
+    for games, is_said in ((teams, True), (drawn, False), (won, False)):
+        results = Results(design, games)
+        assert any("nobody has won" in note for note in results.notes()) == is_said
+        assert ("Nobody has won, because different players share the best score" in page(results)) == is_said
+
+
 def test_a_player_that_has_all_of_the_best_seats_has_won_and_not_drawn_with_itself() -> None:
     games = [game(["a", "b", "a", "b"], [5, 2, 5, 2], 0), game(["b", "a", "b", "a"], [4, 4, 4, 4], 1)]
     (found,) = analyse(games)

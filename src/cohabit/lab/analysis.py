@@ -143,9 +143,22 @@ class ConditionResults(Struct):
         return [game for game in self.games if is_between_players(game) and game.spec.id not in self.undecided]
 
     @property
+    def is_won_in_teams(self) -> bool:
+        """True if no game has a winner, although not all seats have the best score: different players share a team."""
+        found = [(game, winners(game)) for game in self.compared]
+        nobody_won = not any(is_won(game, best) for game, best in found)
+        return nobody_won and any(len(best) < len(game.seats) for game, best in found)
+
+    @property
     def measure_names(self) -> list[str]:
         """The world's own measures that at least one player has."""
         return list(dict.fromkeys(name for player in self.players for name in player.measures))
+
+
+IN_TEAMS = (
+    "nobody has won, because different players share the best score, as in a team: compare their shares of wins and "
+    "scores, with `swap` as `permute`, so that each player has each partner; or let one player have a whole team"
+)
 
 
 def condition_of(game: GameResult) -> Condition:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from cohabit.agents.decision import FAILURES, OUTCOMES, Tally
 from cohabit.errors import CohabitError
 from cohabit.lab import failures, plots
-from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, between_conditions, level_text
+from cohabit.lab.analysis import IN_TEAMS, ConditionResults, PlayerInCondition, analyse, between_conditions, level_text
 from cohabit.lab.curves import Curves, curves
 from cohabit.lab.design import MAX_GAMES, Design, WorldPlan
 from cohabit.lab.estimates import Estimate
@@ -327,6 +327,8 @@ def _games_in_words(found: ConditionResults) -> str:
             f"<b>{_plural(len(found.undecided), 'game')} had no result then</b>, because scores were equal in every "
             "game that was stopped: left out of shares and ratings."
         )
+    if found.is_won_in_teams:
+        words.append(f"<b>{IN_TEAMS[0].upper()}{IN_TEAMS[1:]}.</b>")
     return " ".join(words)
 
 

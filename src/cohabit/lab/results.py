@@ -13,7 +13,7 @@ from cohabit.agents.decision import FAILURES, Tally
 from cohabit.errors import BadArgs, CohabitError, UnknownAsset
 from cohabit.film_html import Replay
 from cohabit.lab import folder as stored
-from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, condition_of
+from cohabit.lab.analysis import IN_TEAMS, ConditionResults, PlayerInCondition, analyse, condition_of
 from cohabit.lab.design import Design
 from cohabit.lab.failures import shown
 from cohabit.lab.folder import DecisionLine, Played, TimingLine
@@ -176,6 +176,8 @@ class Results:
         if limited:
             without = f"; {lost:,} of them have no result, and are neither won nor drawn" if lost else ""
             notes.append(f"{limited:,} of {len(games):,} games stopped at a limit, before they were over{without}")
+        if any(each.is_won_in_teams for each in found):
+            notes.append(IN_TEAMS)
         if any(_is_estimated(tally) for game in games for tally in game.tallies):
             notes.append("the higher of two costs includes the most that requests of unknown cost may have cost")
         notes += self.spent_in_words()
