@@ -198,6 +198,18 @@ def test_the_winner_is_rated_first_and_with_less_uncertainty_than_at_the_start()
     assert best.sigma < 25 / 3
 
 
+def test_players_that_no_games_connect_are_rated_in_groups_of_their_own() -> None:
+    pytest.importorskip("openskill")
+    made = [played(["a", "b"], [1, 0], 0), played(["c", "d"], [1, 0], 1), played(["e", "d"], [0, 1], 2)]
+    found = rate([*made, played(["alone", "alone"], [1, 0], 3)])
+    groups = {number: {each.player for each in found if each.group == number} for number in range(3)}
+    assert [each.group for each in found] == [1, 1, 1, 2, 2, 0]
+    assert sorted(map(sorted, groups.values())) == [["a", "b"], ["alone"], ["c", "d", "e"]]
+    joined = rate([*made, played(["b", "e"], [0, 1], 4)])
+    assert {each.group for each in joined} == {1}
+    assert [each.mu for each in joined] == sorted((each.mu for each in joined), reverse=True)
+
+
 def test_a_game_against_itself_does_not_change_a_rating() -> None:
     pytest.importorskip("openskill")
     (only,) = rate([played(["a", "a"], [1, 0])])

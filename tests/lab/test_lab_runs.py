@@ -4,6 +4,8 @@ import gc
 import io
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,15 +22,17 @@ from cohabit.agents.brains.scripted import Random
 from cohabit.agents.contract import adapted
 from cohabit.agents.decision import Tally
 from cohabit.errors import Conflict, GameCrash, RecordCorrupt
-from cohabit.lab import fingerprint
+from cohabit.lab import fingerprint, games
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.folder import DECISIONS, GAMES, SPENDING, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
 from cohabit.lab.game import GameResult
 from cohabit.lab.match import match, match_design
 from cohabit.lab.progress import DecisionCount, ProgressLines, progress_bar
+from cohabit.lab.report import write_report
 from cohabit.lab.results import Results, seconds_text
 from cohabit.lab.run import run
 from cohabit.lab.scoring import winners
+from cohabit.lab.tables import FORMATS
 from cohabit.model.action import Action
 from cohabit.model.observation import Goal, Observation
 from cohabit.worlds import nim
@@ -115,6 +119,25 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_processes_write_the_same_files_as_one(whole: Path, tmp_path: Path) -> None:
     run(small(), tmp_path / "two", workers=2)
     assert files(tmp_path / "two") == files(whole)
+
+
+def test_the_page_names_the_files_of_a_run_and_its_report_that_differ_from_run_to_run(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = []
+    for seconds, name in ((1.0, "one"), (2.0, "two")):
+        folder = Path(shutil.copytree(whole, tmp_path / name))
+        times = [json.loads(line) for line in (folder / TIMINGS).read_text().splitlines()]
+        changed = [{**game, "decisions": [[seconds for _ in of] for of in game["decisions"]]} for game in times]
+        (folder / TIMINGS).write_text("".join(json.dumps(game) + "\n" for game in changed))
+        write_report(Results.read(folder), folder)
+        shown.append(files(folder))
+    differ = {name for name in shown[0] if shown[0][name] != shown[1][name]}
+    text = (Path(__file__).parents[2] / "docs" / "lab.md").read_text()
+    (sentence,) = re.findall(r"All files but (.*) are the same, byte for byte", text)
+    tables = {f"players.{form}" for form in FORMATS}
+    assert set(re.findall(r"`([^`]+)`", sentence)) == {TIMINGS, SPENDING, "players", *(differ - tables)}
+    assert differ & tables
 
 
 def test_a_run_leaves_the_garbage_collector_as_it_was() -> None:
@@ -306,6 +329,66 @@ def test_an_edited_player_is_refused_and_named(tmp_path: Path, monkeypatch: pyte
         run(design, tmp_path / "out")
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("edit", ["# better now\n", "class Mine(\n"])
+def test_a_player_edited_during_a_run_stops_it_and_no_game_of_the_new_version_is_kept(
+    workers: int, edit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(games, "MOMENT_S", 0.0)  # a game at a time
+    source = "from cohabit.agents.brains.scripted import Random\nclass Mine(Random): pass\n"
+    Path("mine.py").write_text(source)
+    design = match_design("nim", ["mine.py:Mine", "random"], games=16)
+    run(design, tmp_path / "whole")
+
+    def edit_after_a_game(finished: int, planned: int) -> None:
+        if finished == 1:
+            Path("mine.py").write_text(source + edit)
+
+    for folder in (None, tmp_path / "out"):
+        Path("mine.py").write_text(source)
+        stopped = run(design, folder, workers=workers, on_game=edit_after_a_game)
+        assert stopped.stopped.startswith(r"the code of player mine.py:Mine has changed during the run")
+        assert 1 <= len(stopped.games) <= 2
+    assert read_games(tmp_path / "out") == stopped.games
+    Path("mine.py").write_text(source)
+    run(design, tmp_path / "out", workers=workers)
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
+def test_answers_to_a_player_s_new_version_are_not_used_when_the_run_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(games, "MOMENT_S", 0.0)
+    source = "from cohabit.agents.brains.scripted import Random\nclass Mine(Random): pass\n"
+    first_always = source.replace("pass", "decide = lambda self, seen: seen.legal[0]")
+    Path("mine.py").write_text(source)
+    design = match_design("nim", ["mine.py:Mine", "random"], games=8)
+    run(design, tmp_path / "whole")
+    run(
+        design,
+        tmp_path / "out",
+        on_game=lambda finished, planned: finished == 1 and Path("mine.py").write_text(first_always),
+    )
+    Path("mine.py").write_text(source)
+    assert not (tmp_path / "out" / UNFINISHED).exists()
+    run(design, tmp_path / "out")
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
+def test_a_file_that_is_saved_without_an_edit_does_not_stop_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(games, "MOMENT_S", 0.0)
+    Path("mine.py").write_text("from cohabit.agents.brains.scripted import Random\nclass Mine(Random): pass\n")
+    design = match_design("nim", ["mine.py:Mine", "random"], games=4)
+    results = run(design, on_game=lambda *_: Path("mine.py").write_bytes(Path("mine.py").read_bytes()))
+    assert len(results.games) == 4
+    assert results.stopped == ""
+
+
 def test_an_edited_module_of_a_player_or_a_world_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
@@ -383,6 +466,14 @@ def test_a_folder_belongs_to_one_design_and_one_run_at_a_time(whole: Path, tmp_p
         run(small(seeds=1), tmp_path)
 
 
+def test_what_differs_from_the_design_of_a_folder_is_named(whole: Path) -> None:
+    worlds = {**SMALL["worlds"], "nim": {"factors": {"stones": [9, 13]}, "config": {"stones": 5}}}
+    with pytest.raises(Conflict, match="belongs to another design") as refused:
+        run(small(seeds=4, worlds=worlds, max_cost=3), whole)
+    named = re.findall(r"differs in (.*)\);", str(refused.value))
+    assert [sorted(keys.split(", ")) for keys in named] == [["seeds", "worlds.nim.config", "worlds.nim.factors.stones"]]
+
+
 def test_damage_is_reported_and_not_repaired(whole: Path, tmp_path: Path) -> None:
     run(small(), tmp_path)
     lines = (whole / GAMES).read_bytes().splitlines(keepends=True)
@@ -394,6 +485,39 @@ def test_damage_is_reported_and_not_repaired(whole: Path, tmp_path: Path) -> Non
         with pytest.raises(RecordCorrupt, match=message):
             run(small(), tmp_path)
         assert (tmp_path / GAMES).read_bytes() == broken
+
+
+@pytest.mark.parametrize("verb", ["run", "report", "export"])
+def test_a_damaged_folder_of_a_run_gets_advice_for_runs(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cohabit.faces.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    Path("small.json").write_text(json.dumps(SMALL))
+    assert main(["lab", "run", "small.json", "--out", "out"]) == 0
+    path = Path("out", GAMES)
+    path.write_bytes(b"{}\n" + path.read_bytes())
+    capsys.readouterr()
+    assert main(["lab", verb, *(["small.json", "--out", "out"] if verb == "run" else ["out"])]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "games.jsonl, line 1 cannot be read" in told
+    assert "restore the folder out from a backup, or play again with `cohabit match` or `cohabit lab run`" in told
+    assert "rooms" not in told
+
+
+def test_a_finished_run_says_how_many_of_its_records_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cohabit.faces.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    words = ["match", "nim", "random", "nim-master", "--games", "4", "--out", "out"]
+    assert main(words) == 0
+    assert "missing" not in capsys.readouterr().out
+    record_path(Path("out"), read_games(Path("out"))[0].spec.id).unlink()
+    assert main(words) == 0
+    assert "the records of 1 of 4 games are missing: these games cannot be replayed" in capsys.readouterr().out
 
 
 # -- seats, failures, money -------------------------------------------------------------------------

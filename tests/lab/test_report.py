@@ -202,6 +202,12 @@ def test_failures_past_the_threshold_are_in_red_at_the_top_and_the_exit_code_is_
 
 
 @pytest.mark.usefixtures("without_plots")
+def test_the_methods_say_that_what_is_played_for_a_failed_decision_is_in_the_score(failing: Path) -> None:
+    text = " ".join(page(Results.read(failing)).split())
+    assert "never counted as play" not in text
+    assert "the world’s fallback is played, and its outcome is in the score and the result of the game" in text
+
+
 def test_failures_below_the_threshold_are_still_shown(failing: Path) -> None:
     results = Results.read(failing)
     allowed = parse_design(json.dumps({**json.loads(results.design.as_file()), "max_failures": 1}), load=False)
@@ -231,6 +237,24 @@ def test_identifiers_on_a_scoreboard_are_no_measures() -> None:
     assert [_is_measure(*item) for item in {"id": 3, "city_id": 1, "gold": 2.5, "name": "x"}.items()] == [
         False, False, True, False,
     ]  # fmt: skip
+
+
+def test_the_measures_of_a_player_that_was_eliminated_count_with_0() -> None:
+    standings = [Standing("s0", "s0", 8, data={"units": 8, "id": 1})]
+    games = [game(["a", "b"], [8, 0], n, seed=str(n), standings=standings) for n in range(2)]
+    both = [Standing(seat, seat, units, data={"units": units}) for seat, units in (("s0", 6), ("s1", 4))]
+    games.append(game(["b", "a"], [6, 4], 2, seed="2", standings=both))
+    (found,) = analyse(games)
+    means = {
+        player.player: [estimate.mean for name in ("units", "alive") if (estimate := player.measure(name)) is not None]
+        for player in found.players
+    }
+    assert means == {"a": [Fraction(20, 3), 1], "b": [2, Fraction(1, 3)]}
+
+
+def test_a_game_without_a_scoreboard_says_of_nobody_that_it_was_eliminated() -> None:
+    (found,) = analyse([game(["a", "b"], [1, 0], 0, standings=[])])
+    assert found.measure_names == ["rewards of its actions"]
 
 
 def crafter_game(player: str, seed: int, reached: Sequence[str]) -> GameResult:
@@ -305,10 +329,14 @@ def test_the_closing_table_has_a_row_for_each_condition_and_player_with_scores_o
     assert [axes.get_title() for axes in drawn.axes] == ["nim · stones 9", "nim · stones 12", "statecraft"]
 
 
-def game(names: list[str], points: list[float], number: int, seed: str = "1", ended: str = "over") -> GameResult:
+def game(
+    names: list[str], points: list[float], number: int, seed: str = "1", ended: str = "over",
+    standings: list[Standing] | None = None,
+) -> GameResult:  # fmt: skip
     seats = [f"s{i}" for i in range(len(names))]
     spec = GameSpec(f"g{number}", "w", names, names, seed, setting="w", lineup=" vs ".join(sorted(names)))
-    standings = [Standing(seat, seat, point) for seat, point in zip(seats, points, strict=True)]
+    if standings is None:
+        standings = [Standing(seat, seat, point) for seat, point in zip(seats, points, strict=True)]
     tallies = [Tally({"chosen": 1}) for _ in names]
     return GameResult(spec, ended, 0, 0, seats, [0.0] * len(names), {}, standings, tallies, 0, "")  # type: ignore[arg-type]
 
@@ -341,11 +369,34 @@ def test_a_game_counts_once_for_a_player_with_several_seats() -> None:
     assert (b.games, b.won, b.compared, b.points) == (2, 1, 2, 1)
 
 
+@pytest.mark.usefixtures("without_plots")
+def test_the_methods_say_what_the_interval_of_a_share_of_wins_is_over() -> None:
+    alike = [
+        game(["a", "b"], [seed % 2, 1 - seed % 2], 4 * seed + n, seed=str(seed)) for seed in range(6) for n in range(4)
+    ]
+    a = analyse(alike)[0].players[0]
+    assert a.win_interval == share_interval(0.5, 6)  # the 24 games are worth one for each seed
+    text = " ".join(page(Results(parse_design(json.dumps(DESIGN), load=False), alike)).split())
+    assert "Wilson’s interval, over fewer games than were played if those with the same seed end alike" in text
+
+
 def test_a_team_that_wins_every_game_has_won_all_of_them() -> None:
     (found,) = analyse([game(["a", "b", "a", "b"], [5, 2, 5, 2], n, seed=str(n)) for n in range(4)])
     a, b = found.players
     assert (a.won, a.win_share, a.win_interval) == (4, 1.0, share_interval(1, 4))
     assert (b.won, b.win_share, b.win_interval) == (0, 0.0, share_interval(0, 4))
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_the_results_of_teams_of_different_players_say_why_nobody_wins() -> None:
+    design = parse_design(json.dumps(DESIGN), load=False)
+    teams = [game(["a", "b", "c", "d"], [5, 2, 5, 2], 0), game(["d", "a", "b", "c"], [4, 4, 4, 4], 1)]
+    drawn = [game(["a", "b"], [1, 1], 0)]
+    won = [*teams, game(["a", "b", "a", "b"], [5, 2, 5, 2], 2)]
+    for games, is_said in ((teams, True), (drawn, False), (won, False)):
+        results = Results(design, games)
+        assert any("nobody has won" in note for note in results.notes()) == is_said
+        assert ("Nobody has won, because different players share the best score" in page(results)) == is_said
 
 
 def test_a_player_that_has_all_of_the_best_seats_has_won_and_not_drawn_with_itself() -> None:
@@ -451,6 +502,16 @@ def test_differences_between_conditions_are_of_the_same_world_and_player(folder:
     ]
 
 
+@pytest.mark.usefixtures("without_plots")
+def test_the_table_of_seats_says_if_it_is_about_the_players_too() -> None:
+    design = parse_design(json.dumps(DESIGN), load=False)
+    once, swapped = game(["a", "b"], [1, 0], 0), game(["b", "a"], [1, 0], 1)
+    warning, claim = "Players did not have\nevery seat equally often", "no matter which player has it"
+    for games, is_swapped in (([once], False), ([once, swapped], True), ([once, swapped, once], False)):
+        text = page(Results(design, games))
+        assert (warning in text, claim in text) == (not is_swapped, is_swapped)
+
+
 def test_with_two_seats_what_one_gains_the_other_loses(folder: Path) -> None:
     found = analyse(read_games(folder))
     assert len(found) == 3
@@ -473,6 +534,27 @@ def test_curves_end_at_the_final_scores(folder: Path) -> None:
 
 def test_a_world_whose_score_changes_only_at_the_end_has_no_curves(folder: Path) -> None:
     assert curves(folder, [game for game in read_games(folder) if game.spec.setting == "nim"]) == Curves()
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_curves_are_of_whole_seeds_with_all_line_ups_and_the_report_says_of_how_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    design = {
+        "name": "d", "worlds": {"statecraft": {"config": {"turns": 2}}}, "seeds": 3,
+        "lineups": [["trader", "hawk"], ["tit-for-tat", "random"]],
+    }  # fmt: skip
+    results = run(parse_design(json.dumps(design)), tmp_path)
+    names = {"trader", "hawk", "tit-for-tat", "random"}
+    whole = curves(tmp_path, results.games)
+    assert ({curve.player for curve in whole.of_players}, whole.part) == (names, "")
+    for most, part in (
+        (9, "8 of 12 games, all games of 2 of 3 seeds"),
+        (2, "2 of 12 games, a part of the first seed"),
+    ):
+        monkeypatch.setattr("cohabit.lab.curves.MAX_GAMES", most)
+        assert {curve.player for curve in curves(tmp_path, results.games).of_players} == names
+        assert f"The curves are from {part}: more are not replayed." in page(results)
 
 
 def _edit(path: Path, what: str) -> None:
@@ -578,6 +660,22 @@ def test_a_player_without_a_rated_game_is_not_in_the_table_of_ratings(tmp_path: 
         write_tables(run(parse_design(json.dumps({**design, "lineups": [lineup]}))), tmp_path)
         with (tmp_path / "ratings.csv").open() as file:
             assert sorted(row["player"] for row in csv.DictReader(file)) == rows
+
+
+@pytest.mark.usefixtures("without_plots")
+def test_ratings_of_players_that_never_met_and_have_no_common_opponent_are_in_tables_apart() -> None:
+    pytest.importorskip("openskill")
+    games = [game(["a", "b"], [1, 0], 0), game(["c", "d"], [1, 0], 1)]
+    text = "No game connects these groups of players"
+    design = {"name": "x", "worlds": ["w"], "lineups": [["a", "b"], ["c", "d"], ["a", "c"]], "seeds": 1}
+
+    def ratings(games: list[GameResult]) -> str:
+        whole = page(Results(parse_design(json.dumps(design), load=False), games))
+        return whole[whole.index('id="ratings"') : whole.index('id="games"')]
+
+    apart, together = ratings(games), ratings([*games, game(["a", "c"], [1, 0], 2)])
+    assert (apart.count("cautious rating</th>"), apart.count(text)) == (2, 1)
+    assert (together.count("cautious rating</th>"), together.count(text)) == (1, 0)
 
 
 def test_the_table_of_measures_has_the_world_s_figures_with_their_intervals(crafter: Results, tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """The results of the games of a run, by world and condition: scores, paired differences, effects of seats, failures.
 
 The seeds are the sample. Games with the same seed share a map and draws, so a player's score is first averaged over
-its games of a seed; means and intervals are over seeds. Shares of won games have Wilson's interval over games.
+its games of a seed; means and intervals are over seeds. Shares of won games have Wilson's interval over as many
+independent games as theirs are worth.
 
 Games of a player against itself, and games that were stopped before they had a result, are left out of comparisons.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, combinations
@@ -22,6 +24,7 @@ from cohabit.lab.estimates import Estimate, estimate, independent_games, paired_
 from cohabit.lab.folder import TimingLine
 from cohabit.lab.game import GameResult
 from cohabit.lab.scoring import add_tally, is_between_players, is_won, scores, undecided, winners
+from cohabit.world import Standing
 
 Seed = str
 BySeed = dict[Seed, Fraction]
@@ -129,14 +132,33 @@ class ConditionResults(Struct):
     undecided: set[str]  # games without a result
 
     @property
+    def seats_are_swapped(self) -> bool:
+        """True if in each line-up each player had every seat equally often, so that seats and players are apart."""
+        games = [game for game in self.games if game.spec.id not in self.undecided]
+        return all(_had_each_seat(played) for played in _by_lineup(games).values())
+
+    @property
     def compared(self) -> list[GameResult]:
         """The games between different players that have a result."""
         return [game for game in self.games if is_between_players(game) and game.spec.id not in self.undecided]
 
     @property
+    def is_won_in_teams(self) -> bool:
+        """True if no game has a winner, although not all seats have the best score: different players share a team."""
+        found = [(game, winners(game)) for game in self.compared]
+        nobody_won = not any(is_won(game, best) for game, best in found)
+        return nobody_won and any(len(best) < len(game.seats) for game, best in found)
+
+    @property
     def measure_names(self) -> list[str]:
         """The world's own measures that at least one player has."""
         return list(dict.fromkeys(name for player in self.players for name in player.measures))
+
+
+IN_TEAMS = (
+    "nobody has won, because different players share the best score, as in a team: compare their shares of wins and "
+    "scores, with `swap` as `permute`, so that each player has each partner; or let one player have a whole team"
+)
 
 
 def condition_of(game: GameResult) -> Condition:
@@ -185,8 +207,9 @@ def player_results(
     found: dict[str, PlayerInCondition] = {}
     by_seed: dict[str, dict[Seed, list[Fraction]]] = {}
     met_others = {name for game in games if is_between_players(game) for name in game.spec.named}
+    shown = {name for game in games for standing in game.standings for name in _quantities(standing)}
     for game in games:
-        timing, measured, results = timings.get(game.spec.id), _measures(game), scores(game)
+        timing, measured, results = timings.get(game.spec.id), _measures(game, sorted(shown)), scores(game)
         has_score = _has_score(game, without_result)
         for name, seats in _seats_of(game).items():
             player = found.setdefault(name, PlayerInCondition(name, condition))
@@ -235,15 +258,19 @@ def _means(by_seed: Mapping[Seed, Sequence[Fraction]]) -> BySeed:
     return {seed: _mean(values) for seed, values in by_seed.items()}
 
 
-def _measures(game: GameResult) -> list[dict[str, Fraction]]:
-    """For each seat the world's own measures: the numbers beside its score on the scoreboard, and its rewards."""
-    shown = {standing.seat: standing for standing in game.standings}
+def _measures(game: GameResult, shown: Sequence[str]) -> list[dict[str, Fraction]]:
+    """For each seat the world's own measures: the numbers beside its score on the scoreboard, and its rewards.
+
+    A seat that is no longer on the scoreboard has 0 in those that are ``shown`` there: means over the survivors alone
+    would say that nobody ever lost."""
+    standings = {standing.seat: standing for standing in game.standings}
     found: list[dict[str, Fraction]] = []
     for number, seat in enumerate(game.seats):
         measured: dict[str, Fraction] = {}
-        if (standing := shown.get(seat)) is not None:
-            measured |= {name: Fraction(n) for name, n in standing.data.items() if _is_measure(name, n)}
-            measured["alive"] = Fraction(standing.alive)
+        if (standing := standings.get(seat)) is not None:
+            measured |= _quantities(standing) | {"alive": Fraction(standing.alive)}
+        elif standings:
+            measured |= dict.fromkeys([*shown, "alive"], Fraction(0))
         if game.standings and game.returns:
             measured["return"] = Fraction(game.returns.get(seat, 0.0))
         measured["rewards of its actions"] = Fraction(game.rewards[number])
@@ -251,9 +278,20 @@ def _measures(game: GameResult) -> list[dict[str, Fraction]]:
     return found
 
 
+def _quantities(standing: Standing) -> dict[str, Fraction]:
+    return {name: Fraction(value) for name, value in standing.data.items() if _is_measure(name, value)}
+
+
 def _is_measure(name: str, value: Any) -> bool:
     """True if a value on the scoreboard is a quantity."""
     return isinstance(value, int | float) and isfinite(value) and name != "id" and not name.endswith("_id")
+
+
+def _had_each_seat(games: Sequence[GameResult]) -> bool:
+    """True if in these games of a line-up each player had every seat equally often."""
+    counts = Counter((name, seat) for game in games for seat, name in enumerate(game.spec.named))
+    names, seats = {name for name, _ in counts}, {seat for _, seat in counts}
+    return all(len({counts[name, seat] for seat in seats}) == 1 for name in names)
 
 
 # -- differences ------------------------------------------------------------------------------------

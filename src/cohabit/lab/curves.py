@@ -32,10 +32,12 @@ class Curve(Struct, frozen=True):
 
 
 class Curves(Struct, frozen=True):
-    """The curves of a condition, and why games are not part of them, by the id of the game."""
+    """The curves of a condition, and why games are not part of them, by the id of the game. ``part``: which games they
+    are from, if there are too many to replay all; empty: from all."""
 
     of_players: list[Curve] = []
     left_out: dict[str, str] = {}
+    part: str = ""
 
 
 def curves(folder: Path, games: Sequence[GameResult], worlds: Sequence[str] = ()) -> Curves:
@@ -45,7 +47,8 @@ def curves(folder: Path, games: Sequence[GameResult], worlds: Sequence[str] = ()
     """
     paths: dict[str, dict[str, list[list[Fraction]]]] = {}
     left_out: dict[str, str] = {}
-    for game in _chosen(games):
+    chosen = _chosen(games)
+    for game in chosen:
         try:
             over_time = scores_over_time(folder, game, worlds)
         except CohabitError as wrong:  # the world has changed since, or the file; the results stay what they were
@@ -62,18 +65,44 @@ def curves(folder: Path, games: Sequence[GameResult], worlds: Sequence[str] = ()
     return Curves(
         [Curve(name, moments, [_at(seeds.values(), moment) for moment in moments]) for name, seeds in paths.items()],
         left_out,
+        _part_in_words(chosen, games),
     )
 
 
 def _chosen(games: Sequence[GameResult]) -> list[GameResult]:
+    """The games of whole seeds, with all line-ups, as far as the limits allow. If the first seed is beyond them, a part
+    of it: a game of each line-up before a second one of any."""
+    by_seed: dict[str, list[GameResult]] = {}
+    for game in games:
+        by_seed.setdefault(game.spec.seed, []).append(game)
     found: list[GameResult] = []
-    entries = 0
-    for game in games[:MAX_GAMES]:
-        entries += game.entries
-        if entries > MAX_ENTRIES and found:
+    for group in by_seed.values():
+        if not _is_within_limits([*found, *group]):
+            break
+        found += group
+    return found or _first(sorted(games, key=lambda game: (game.spec.seed != games[0].spec.seed, game.spec.order)))
+
+
+def _first(games: Sequence[GameResult]) -> list[GameResult]:
+    found = list(games[:1])
+    for game in games[1:]:
+        if not _is_within_limits([*found, game]):
             break
         found.append(game)
     return found
+
+
+def _is_within_limits(games: Sequence[GameResult]) -> bool:
+    return len(games) <= MAX_GAMES and sum(game.entries for game in games) <= MAX_ENTRIES
+
+
+def _part_in_words(chosen: Sequence[GameResult], games: Sequence[GameResult]) -> str:
+    if len(chosen) == len(games):
+        return ""
+    seeds, every = ({game.spec.seed for game in some} for some in (chosen, games))
+    whole = len(chosen) == sum(game.spec.seed in seeds for game in games)
+    what = f"all games of {len(seeds)} of {len(every)} seeds" if whole else "a part of the first seed"
+    return f"The curves are from {len(chosen):,} of {len(games):,} games, {what}: more are not replayed."
 
 
 def _at(seeds: Iterable[Sequence[Sequence[Fraction]]], moment: int) -> Estimate:

@@ -119,8 +119,13 @@ def _difference(key: str, now: Mapping[str, Any], then: Mapping[str, Any]) -> st
 def code_of(cls: type) -> str:
     """A hash of the files of a class and its bases, and of the author's modules that they import; of a class in a
     package of its own, of all files there."""
+    return code_of_files(files_of(cls))
+
+
+def files_of(cls: type) -> list[Path]:
+    """The files of a class and its bases."""
     found = (_file_of(base) for base in cls.__mro__ if base not in (object, World))
-    return code_of_files([path for path in found if path is not None])
+    return [path for path in found if path is not None]
 
 
 def code_of_files(paths: Iterable[Path]) -> str:

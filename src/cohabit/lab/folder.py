@@ -39,6 +39,10 @@ DESIGN, FINGERPRINTS = "design.json", "fingerprints.json"
 GAMES, DECISIONS, TIMINGS = "games.jsonl", "decisions.jsonl", "timings.jsonl"
 RECORDS, UNFINISHED = "records", "unfinished"
 SPENDING = "spending.jsonl"
+CAP = "max_cost"
+"""The key of a design that may change."""
+MAX_KEYS = 5
+"""The number of keys that are named where two designs differ."""
 SYNC_BYTES = 1 << 20
 """The bytes that may be written before a sync to disk. If the machine fails, no more than that is played again."""
 
@@ -203,8 +207,8 @@ class RunFolder:
             self._logs[name].sync()
         self._unsynced = 0
 
-    def finish(self) -> None:
-        """All games are played."""
+    def drop_answers(self) -> None:
+        """Remove the answers of unfinished games."""
         shutil.rmtree(self.folder / UNFINISHED, ignore_errors=True)
 
     def _append(self, name: str, text: bytes) -> None:
@@ -256,7 +260,9 @@ def claim(
     if not path.exists() and (folder / log).stat().st_size:
         raise Conflict(f"{folder} contains {Path(log).stem} but no {name} that describes them")
     if path.exists() and comparable(path.read_bytes()) != comparable(text):
-        raise Conflict(f"{folder} belongs to another {path.stem} (its {name} differs); use another folder")
+        keys = [key for key in _differing_keys(_decoded(path.read_bytes()), _decoded(text)) if key != CAP]
+        where = f" in {', '.join(keys[:MAX_KEYS])}{' and others' if len(keys) > MAX_KEYS else ''}" if keys else ""
+        raise Conflict(f"{folder} belongs to another {path.stem} (its {name} differs{where}); use another folder")
     if path.exists() and (folder / FINGERPRINTS).exists():
         check_same(prints, read_fingerprints(folder), folder)
     else:
@@ -265,10 +271,30 @@ def claim(
         write_atomically(path, text)
 
 
+def _decoded(text: bytes) -> object:
+    """None for a file that was damaged."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _differing_keys(one: object, other: object) -> list[str]:
+    """The keys whose values differ, with dots for a key in a table."""
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return []
+    found: list[str] = []
+    for key in {**one, **other}:
+        if one.get(key) != other.get(key):
+            deeper = _differing_keys(one.get(key), other.get(key))
+            found += [f"{key}.{name}" for name in deeper] or [key]
+    return found
+
+
 def _without_cap(text: bytes) -> dict[str, Any]:
     """A design without its spending cap, which may change."""
     plain: dict[str, Any] = msgspec.json.decode(text)
-    plain.pop("max_cost", None)
+    plain.pop(CAP, None)
     return plain
 
 

@@ -11,6 +11,7 @@ from statistics import fmean, pvariance
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from cohabit.errors import BadArgs
 from cohabit.lab.game import GameResult
@@ -23,12 +24,14 @@ ORDERS, FEWEST_ORDERS, MAX_RATED = 32, 4, 10_000
 
 
 class PlayerRating(Struct, frozen=True):
-    """The estimated skill and its standard deviation."""
+    """The estimated skill and its standard deviation. ``group``: the number of the players that games connect with it,
+    directly or through common opponents; 0 without a rated game. Only ratings in the same group can be compared."""
 
     player: str
     mu: float
     sigma: float
     games: int
+    group: int = 1
 
     @property
     def ordinal(self) -> float:
@@ -41,7 +44,8 @@ def can_rate() -> bool:
 
 
 def rate(games: Iterable[GameResult]) -> list[PlayerRating]:
-    """The ratings after these games, the best first. They do not depend on the order in which the games are given.
+    """The ratings after these games, the best first in each group. The order in which the games are given does not
+    matter.
 
     Games in which a player has several seats are left out: it cannot be better than itself.
     """
@@ -69,10 +73,25 @@ def rate(games: Iterable[GameResult]) -> list[PlayerRating]:
             fmean(each[name].mu for each in found),
             sqrt(fmean(each[name].sigma ** 2 for each in found) + pvariance([each[name].mu for each in found])),
             sum(name in names for _, names, _ in results),
+            group=0,
         )
         for name in players
     ]
-    return sorted(made, key=lambda each: -each.mu)
+    made.sort(key=lambda each: -each.mu)
+    groups = _connected([each.player for each in made], {frozenset(names) for _, names, _ in results})
+    return [
+        *(replace(each, group=i) for i, group in enumerate(groups, 1) for each in made if each.player in group),
+        *(each for each in made if not each.games),
+    ]
+
+
+def _connected(players: Sequence[str], met: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+    """The groups of players that games connect, in the order of the first player of each."""
+    groups: set[frozenset[str]] = set()
+    for names in met:
+        joined = {group for group in groups if group & names}
+        groups = (groups - joined) | {names.union(*joined)}
+    return sorted(groups, key=lambda group: min(map(players.index, group)))
 
 
 def _rated(model: Any, players: Sequence[str], results: Iterable[tuple[str, list[str], list[float]]]) -> dict[str, Any]:

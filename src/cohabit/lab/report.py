@@ -5,7 +5,7 @@ It has no dates. Only the seconds per decision differ between two runs of the sa
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import islice, takewhile
+from itertools import groupby, islice, takewhile
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,7 +15,7 @@ from msgspec import Struct
 from cohabit.agents.decision import FAILURES, OUTCOMES, Tally
 from cohabit.errors import CohabitError
 from cohabit.lab import failures, plots
-from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, between_conditions, level_text
+from cohabit.lab.analysis import IN_TEAMS, ConditionResults, PlayerInCondition, analyse, between_conditions, level_text
 from cohabit.lab.curves import Curves, curves
 from cohabit.lab.design import MAX_GAMES, Design, WorldPlan
 from cohabit.lab.estimates import Estimate
@@ -23,7 +23,7 @@ from cohabit.lab.files import write_atomically
 from cohabit.lab.folder import DecisionLine
 from cohabit.lab.game import GameResult
 from cohabit.lab.page import Cell, alarm, details, figure, html_page, note, table
-from cohabit.lab.ratings import can_rate, rate
+from cohabit.lab.ratings import PlayerRating, can_rate, rate
 from cohabit.lab.results import Results, dollars_text, seconds_text
 from cohabit.lab.scoring import add_tally, is_won, scores, winners
 from cohabit.lab.summaries import summaries, with_summary
@@ -284,9 +284,11 @@ def _condition(
     if found.differences:
         parts += ["<h3>Paired differences</h3>\n", note(TEXTS["differences"]), _differences(found)]
     if len(found.seats) > 1:
-        parts += ["<h3>Seats</h3>\n", note(TEXTS["seats"]), _seats(found)]
+        text = TEXTS["seats" if found.seats_are_swapped else "seats_with_players"]
+        parts += ["<h3>Seats</h3>\n", note(text), _seats(found)]
     if "curves" in drawn:
-        parts += ["<h3>In the course of a game</h3>\n", note(TEXTS["curves"]), figure(drawn["curves"])]
+        text = f"{TEXTS['curves']} {over_time.part}"
+        parts += ["<h3>In the course of a game</h3>\n", note(text), figure(drawn["curves"])]
     if over_time.left_out:
         parts.append(note(f"{escape(_left_out(over_time.left_out))}."))
     parts += _measures(found)
@@ -325,6 +327,8 @@ def _games_in_words(found: ConditionResults) -> str:
             f"<b>{_plural(len(found.undecided), 'game')} had no result then</b>, because scores were equal in every "
             "game that was stopped: left out of shares and ratings."
         )
+    if found.is_won_in_teams:
+        words.append(f"<b>{IN_TEAMS[0].upper()}{IN_TEAMS[1:]}.</b>")
     return " ".join(words)
 
 
@@ -408,15 +412,22 @@ def _ratings(conditions: Sequence[ConditionResults], colours: dict[str, str]) ->
         found = [each for each in rate(condition.compared) if each.games]
         if not found:
             continue
-        rows = [
-            [each.player, f"{each.games:,}", f"{each.mu:.1f}", f"{each.sigma:.1f}", f"{each.ordinal:.1f}"]
-            for each in found
-        ]
         parts.append(f"<h3>{escape(condition.condition.title)}</h3>\n")
-        if plots.can_draw():
-            parts.append(figure(plots.rating_plot(f"r{number}", found, colours)))
-        parts.append(table(("player", "rated games", "rating", "uncertainty", "cautious rating"), rows))
+        groups = [list(group) for _, group in groupby(found, key=lambda each: each.group)]
+        if len(groups) > 1:
+            parts.append(note(TEXTS["unconnected"]))
+        for group in groups:
+            parts += _ratings_of(group, f"r{number}-{group[0].group}", colours)
     return "".join(parts)
+
+
+def _ratings_of(group: Sequence[PlayerRating], name: str, colours: dict[str, str]) -> list[str]:
+    """The ratings of players that games connect."""
+    rows = [
+        [each.player, f"{each.games:,}", f"{each.mu:.1f}", f"{each.sigma:.1f}", f"{each.ordinal:.1f}"] for each in group
+    ]
+    drawn = [figure(plots.rating_plot(name, group, colours))] if plots.can_draw() else []
+    return [*drawn, table(("player", "rated games", "rating", "uncertainty", "cautious rating"), rows)]
 
 
 def _factors(conditions: Sequence[ConditionResults]) -> str:

@@ -13,7 +13,7 @@ from cohabit.agents.decision import FAILURES, Tally
 from cohabit.errors import BadArgs, CohabitError, UnknownAsset
 from cohabit.film_html import Replay
 from cohabit.lab import folder as stored
-from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, condition_of
+from cohabit.lab.analysis import IN_TEAMS, ConditionResults, PlayerInCondition, analyse, condition_of
 from cohabit.lab.design import Design
 from cohabit.lab.failures import shown
 from cohabit.lab.folder import DecisionLine, Played, TimingLine
@@ -93,6 +93,13 @@ class Results:
         """The record of a game, as `cohabit replay` reads it from a file."""
         return stored.record_path(self.folder, game).read_bytes() if self.folder is not None else self._records[game]
 
+    def records_missing(self) -> int:
+        """The number of games whose record was removed from the folder."""
+        if self.folder is None:
+            return 0
+        kept = {path.name for path in self.folder.joinpath(stored.RECORDS).glob("*.jsonl")}
+        return sum(f"{game.spec.id}.jsonl" not in kept for game in self.games)
+
     def replay(
         self, game: str | int = 0, *, frames: int = MAX_FRAMES, decisions: Sequence[DecisionLine] | None = None
     ) -> Replay:
@@ -169,9 +176,16 @@ class Results:
         if limited:
             without = f"; {lost:,} of them have no result, and are neither won nor drawn" if lost else ""
             notes.append(f"{limited:,} of {len(games):,} games stopped at a limit, before they were over{without}")
+        if any(each.is_won_in_teams for each in found):
+            notes.append(IN_TEAMS)
         if any(_is_estimated(tally) for game in games for tally in game.tallies):
             notes.append("the higher of two costs includes the most that requests of unknown cost may have cost")
         notes += self.spent_in_words()
+        if missing := self.records_missing():
+            notes.append(
+                f"the records of {missing:,} of {len(games):,} games are missing: these games cannot be replayed or "
+                "exported, and have no curves"
+            )
         if alone:
             notes.append(f"{alone:,} games of a player against itself count only in decisions, times and costs")
         return notes

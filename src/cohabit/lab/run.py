@@ -15,7 +15,7 @@ from cohabit.agents.isolated import made_once
 from cohabit.agents.llm.metered import check_cap
 from cohabit.agents.spending import TotalsHere
 from cohabit.agents.wire import Facts
-from cohabit.errors import BadArgs
+from cohabit.errors import BadArgs, CohabitError
 from cohabit.lab import folder as stored
 from cohabit.lab.design import Design, located
 from cohabit.lab.fingerprint import fingerprints
@@ -25,12 +25,17 @@ from cohabit.lab.games import CONCURRENT, Batch, Games, RunContext, RunStopped, 
 from cohabit.lab.processes import play_in_processes
 from cohabit.lab.progress import DecisionCount
 from cohabit.lab.results import Results
+from cohabit.lab.watch import Watch, files_outside
 
 IN_PROCESS = ("local",)
 """Backends that compute in this process, so that concurrency gains nothing."""
 
 Progress = Callable[[int, int], None]
 """Called with the numbers of finished and planned games."""
+
+
+class CodeChanged(RunStopped):
+    """The code of a player or a world was edited during the run."""
 
 
 def run(
@@ -60,7 +65,7 @@ def run(
         workers = concurrent = 1
         if on:
             raise BadArgs(f"{parse_brain(alone[0]).label} plays one game at a time, in this process; do not use {on}")
-    context = RunContext(design, folder, concurrent, cache)
+    context, watch = RunContext(design, folder, concurrent, cache), Watch(files_outside(design))
     opened = nullcontext() if folder is None else stored.open_folder(folder, design, fingerprints(design), specs)
     with quiet(), opened as kept:
         results = Results(design, kept.games if kept else [], folder=folder, planned=len(specs))
@@ -71,14 +76,16 @@ def run(
         batches = _batches(context, specs[len(results.games) :], workers, count, results, on, made)
         try:
             with closing(batches):
-                for played in (game for batch in batches for game in _until_stopped(batch)):
+                for played in (game for batch in _unchanged(batches, watch) for game in _until_stopped(batch)):
                     (kept.add if kept else results.keep)(played)
                     on_game(len(results.games), len(specs))
         except RunStopped as stopped:
             results.stopped = str(stopped)
+            if kept and isinstance(stopped, CodeChanged):  # answers of unfinished games may be those of the other code
+                kept.drop_answers()
         else:
             if kept:
-                kept.finish()
+                kept.drop_answers()
         if kept:
             results.spent = stored.read_spending(kept.folder)
     return results
@@ -102,6 +109,22 @@ def _batches(
     if (workers or 1) > 1 and len(specs) > 1:
         return play_in_processes(context, specs, workers or 1, count, results)
     return _play_here(context, specs, count, results)
+
+
+def _unchanged(batches: Iterator[Batch], watch: Watch) -> Iterator[Batch]:
+    """The batches that were played before any code changed. An error may come from the change, so it is told first."""
+    try:
+        for batch in batches:
+            _check_unchanged(watch)
+            yield batch
+    except CohabitError:
+        _check_unchanged(watch)
+        raise
+
+
+def _check_unchanged(watch: Watch) -> None:
+    if changed := watch.changed():
+        raise CodeChanged(changed)
 
 
 def _until_stopped(batch: Batch) -> Iterator[Played]:

@@ -143,7 +143,8 @@ def _rating_rows(results: Results) -> Iterator[Row]:
     for found in analyse(results.games):
         of_condition = {"setting": found.condition.setting, "factors": found.condition.factors}
         for each in (each for each in rate(found.compared) if each.games):
-            yield {**of_condition, "player": each.player, "games": each.games, "mu": each.mu, "sigma": each.sigma}
+            rating = {"group": each.group, "games": each.games, "mu": each.mu, "sigma": each.sigma}
+            yield {**of_condition, "player": each.player, **rating}
 
 
 def _measure_rows(results: Results) -> Iterator[Row]:

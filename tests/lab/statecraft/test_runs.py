@@ -423,6 +423,26 @@ def test_a_folder_belongs_to_one_experiment_and_one_run_at_a_time(tmp_path: Path
         run(experiment, tmp_path)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_player_edited_during_a_run_stops_it_and_no_round_of_the_new_version_is_kept(
+    workers: int, tmp_path: Path
+) -> None:
+    mine, folder = tmp_path / "mine.py", tmp_path / "out"
+    mine.write_text(QUIET)
+    text = json.dumps({**SMALL, "lineups": {"x": ["mine.py:Quiet", "hawk"]}, "seeds": [1, 2, 3, 4]})
+    experiment = parse_experiment(text, folder=str(tmp_path))
+
+    def edit_after_a_round(finished: int, planned: int) -> None:
+        if finished == 1:
+            mine.write_text(QUIET + "# better now\n")
+
+    with pytest.raises(Conflict, match=r"the code of player mine\.py:Quiet has changed during the run"):
+        run(experiment, folder, workers, edit_after_a_round)
+    assert len(read_rounds(folder)) == 1
+    mine.write_text(QUIET)
+    assert run(experiment, folder) == run(experiment, tmp_path / "whole")
+
+
 def test_a_run_is_not_resumed_with_a_player_that_was_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine, helper, folder = tmp_path / "mine.py", tmp_path / "helper_of_mine.py", tmp_path / "out"
     helper.write_text("AMOUNT = 1")

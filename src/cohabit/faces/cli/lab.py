@@ -11,7 +11,7 @@ from cohabit.faces.cli.match import failed, run_design, run_options
 from cohabit.faces.cli.options import data_option
 from cohabit.faces.cli.parser import add_verb
 from cohabit.faces.cli.records import open_source, run_again, with_progress
-from cohabit.faces.cli.say import UsageError, clean, tell
+from cohabit.faces.cli.say import UsageError, clean, of_a_run, tell
 from cohabit.lab.dataset import ObservedRoom, Row, record_rows, run_rows, write_dataset
 from cohabit.lab.design import checked, read_design
 from cohabit.lab.folder import read_design_of
@@ -90,8 +90,9 @@ def _run(args: argparse.Namespace) -> int:
 def _report(args: argparse.Namespace) -> int:
     for source in args.world:
         find_world(source)  # a wrong path is an error, not a report without curves
-    results = Results.read(Path(args.folder), args.world)
-    report = write_report(results, Path(args.folder), tables=not args.no_tables)
+    with of_a_run(Path(args.folder)):
+        results = Results.read(Path(args.folder), args.world)
+        report = write_report(results, Path(args.folder), tables=not args.no_tables)
     tell(f"{len(results.games):,} of {results.planned:,} games; the report is {report.path}")
     if report.without_curve:
         tell(clean(report.without_curve))
@@ -106,7 +107,7 @@ def _export(args: argparse.Namespace) -> int:
     if folder.is_dir() and not is_room:
         title = read_design_of(folder).name
         path = Path(args.output or folder / f"dataset.{form}")
-        with progress_bar(title) as on_game:
+        with of_a_run(folder), progress_bar(title) as on_game:
             return _written(path, form, run_rows(folder, on_game, args.world))
     path = Path(args.output or f"dataset.{form}")
     if len(args.world) > 1:

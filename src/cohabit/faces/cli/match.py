@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cohabit.faces.cli.say import UsageError, clean, paint, table, tell
+from cohabit.faces.cli.say import UsageError, clean, of_a_run, paint, table, tell
 
 if TYPE_CHECKING:
     from cohabit.lab.design import Design
@@ -83,9 +83,10 @@ def run_design(design: "Design", args: argparse.Namespace) -> int:
     from cohabit.lab.run import run
 
     folder = Path(args.out) if args.out else None
-    _check_ready(design, folder)
+    with of_a_run(folder):
+        _check_ready(design, folder)
     count = DecisionCount()
-    with progress_bar(design.name, decisions=count.total) as on_game:
+    with of_a_run(folder), progress_bar(design.name, decisions=count.total) as on_game:
         results = run(design, folder, checked_workers(args.workers), on_game, count, args.cache, checked_on(args.on))
     return _show(results)
 

@@ -4,11 +4,13 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from cohabit.errors import CohabitError
+from cohabit.errors import CohabitError, RecordCorrupt
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{32,}")
 _NEXT = {
@@ -54,6 +56,18 @@ def in_one_line(refusal: CohabitError, hints: Mapping[str, str] = _NEXT) -> str:
     if refusal.message.endswith("pass its id as room"):
         parts.append("(--room ROOM)")
     return " ".join(parts)
+
+
+@contextmanager
+def of_a_run(folder: Path | None, again: str = "`cohabit match` or `cohabit lab run`") -> Iterator[None]:
+    """Advice for a damaged folder of a run: that for the rooms of a house does not help. ``again``: what plays it."""
+    try:
+        yield
+    except RecordCorrupt as wrong:
+        if folder is None:
+            raise
+        cure = f"restore the folder {folder} from a backup, or play again with {again} and another --out"
+        raise RecordCorrupt(f"{wrong.message}; {cure}", **wrong.details) from wrong
 
 
 def interrupted(refusal: BaseException) -> bool:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from cohabit.faces.cli.match import checked_on, checked_workers, failed, worker_options
 from cohabit.faces.cli.parser import add_verb
-from cohabit.faces.cli.say import tell
+from cohabit.faces.cli.say import of_a_run, tell
 
 if TYPE_CHECKING:
     from cohabit.lab.statecraft.config import Experiment
     from cohabit.lab.statecraft.rounds import Round
+
+AGAIN = "`cohabit statecraft run`"
 
 
 def statecraft_options(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +71,7 @@ def _run(args: argparse.Namespace) -> int:
     workers = checked_workers(args.workers)
     config, folder = Path(args.config), Path(args.out)
     experiment = parse_experiment(config.read_bytes(), folder=str(config.resolve().parent))
-    with progress_bar(experiment.name) as on_round:
+    with of_a_run(folder, AGAIN), progress_bar(experiment.name) as on_round:
         rounds = run(experiment, folder, workers, on_round, checked_on(args.on))
     return _show(experiment, rounds, folder)
 
@@ -80,7 +82,9 @@ def _report(args: argparse.Namespace) -> int:
 
     folder = Path(args.folder)
     experiment = read_experiment(folder)
-    return _show(experiment, in_order(read_rounds(folder), experiment.places()), folder)
+    with of_a_run(folder, AGAIN):
+        rounds = in_order(read_rounds(folder), experiment.places())
+    return _show(experiment, rounds, folder)
 
 
 def _show(experiment: "Experiment", rounds: "list[Round]", folder: Path) -> int:

@@ -8,13 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from cohabit.errors import Conflict
 from cohabit.lab.files import encode_lines
 from cohabit.lab.games import quiet
 from cohabit.lab.processes import begin_worker, in_processes
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.folder import open_folder
 from cohabit.lab.statecraft.play import play_round
+from cohabit.lab.statecraft.players import file_of
 from cohabit.lab.statecraft.rounds import Place, Round
+from cohabit.lab.watch import Watch
 
 
 def run(
@@ -26,17 +29,26 @@ def run(
 ) -> list[Round]:
     """Play the missing rounds and return all rounds. ``on_round`` is called with the finished and planned numbers.
     ``on``: a cluster, as in ``lab.run``."""
-    planned = list(experiment.places())
+    planned, watch = list(experiment.places()), Watch(_files(experiment))
     with open_folder(folder, experiment) as (log, rounds), quiet():
         done = {played.place for played in rounds}
         missing = [place for place in planned if place not in done]
         on_round(len(rounds), len(planned))
         for played in _play(experiment, missing, folder, workers or 0, on):
+            if changed := watch.changed():
+                raise Conflict(changed)
             log.append(encode_lines([played]))
             log.sync()  # it is on disk before it counts
             rounds.append(played)
             on_round(len(rounds), len(planned))
         return in_order(rounds, planned)
+
+
+def _files(experiment: Experiment) -> dict[str, list[Path]]:
+    """The files of players, by title."""
+    names = dict.fromkeys(name for lineup in experiment.lineups.values() for name in lineup)
+    found = {f"player {name}": file_of(name, experiment.folder) for name in names}
+    return {title: [path] for title, path in found.items() if path is not None}
 
 
 def _play(experiment: Experiment, missing: Sequence[Place], folder: Path, workers: int, on: str) -> Iterator[Round]:
