@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from cohabit.errors import CohabitError
 from cohabit.registry import lasting_source
-from cohabit.testing.checks import arrivals, bodies, declaration, determinism, playing, secrets
+from cohabit.testing.checks import arrivals, bodies, choices, declaration, determinism, playing, secrets
 from cohabit.testing.checks.trial import CheckFailed, CheckSkipped, CheckWarned, Trial
 from cohabit.testing.outside import own_files
 from cohabit.testing.play import Stopped
@@ -57,6 +57,7 @@ CHECKS: dict[str, Check] = {
     "snapshot": determinism.check_snapshot,
     "reset": determinism.check_reset,
     "replay": determinism.check_replay,
+    "choices": choices.check_choices,
     "secrets": secrets.check_secrets,
     "outside": playing.check_outside,
     playing.LIMITS: playing.check_limits,
