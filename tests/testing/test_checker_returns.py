@@ -94,6 +94,19 @@ def test_an_action_that_is_listed_at_times_is_no_warning(tmp_path, without_proce
     assert (found.ok, found.warned) == (True, False), found.message
 
 
+def test_an_action_that_returns_none_is_a_warning_because_its_outcome_was_forgotten(tmp_path, without_processes):
+    report = broken(tmp_path, (RETURNS, RETURNS.replace("return ", "")))
+    (found,) = [finding for finding in report.findings if finding.check == "outcomes"]
+    assert (found.ok, found.warned) == (True, True), found.message
+    assert found.message.startswith("add returned None; did you forget `return Outcome(…)`? (seed 1, step ")
+
+
+def test_an_action_may_return_a_text(tmp_path, without_processes):
+    report = broken(tmp_path, (RETURNS, 'return "added"'))
+    (found,) = [finding for finding in report.findings if finding.check == "outcomes"]
+    assert (found.ok, found.warned) == (True, False), found.message
+
+
 def test_a_method_that_is_named_almost_like_one_of_the_contract_is_a_warning(tmp_path, without_processes):
     report = broken(tmp_path, ("    def standings(", "    def standing("))
     (found,) = [finding for finding in report.findings if finding.check == "spec"]

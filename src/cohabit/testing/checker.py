@@ -40,6 +40,7 @@ CHECKS: dict[str, Check] = {
     "keys": declaration.check_keys,
     "source": declaration.check_source,
     "play": playing.check_play,
+    "outcomes": playing.check_outcomes,
     "to_move": playing.check_to_move,
     "legal": playing.check_legal,
     "returns": playing.check_returns,

@@ -30,6 +30,14 @@ def check_play(trial: Trial) -> str:
     return f"{trial.steps_played} steps: {accepted} actions accepted, {refused} refused"
 
 
+def check_outcomes(trial: Trial) -> str:
+    """Every action returns an Outcome or a text."""
+    for play in trial.plays:
+        if "outcomes" in play.problems:
+            raise CheckWarned(play.problems["outcomes"])
+    return "every action returned something"
+
+
 def check_to_move(trial: Trial) -> str:
     """to_move and standings only name existing seats, and scores are finite numbers."""
     trial.first_problem("to_move")
