@@ -8,6 +8,7 @@ from typing import Any
 from cohabit.model.record import Told
 from cohabit.room.commands import Command
 from cohabit.room.room import Room
+from cohabit.world import Outcome
 
 
 class CheckedRoom(Room):
@@ -29,6 +30,22 @@ class CheckedRoom(Room):
             returned = run(*args, **kwargs)
             if returned is None:
                 self.returned_nothing[name] = None
+            if isinstance(returned, Outcome) and (wrong := _wrong_field(returned)):
+                raise TypeError(f"{name}(): {wrong}")
             return returned
 
         return look
+
+
+def _wrong_field(outcome: Outcome) -> str:
+    """The first field with a value of a wrong type, and what is needed instead; empty if there is none."""
+    given: Any = outcome
+    for field in ("message", "public"):
+        if not isinstance(value := getattr(given, field), str):
+            return f"Outcome.{field} must be text, not {value!r:.60}"
+    if isinstance(given.reward, str) or not hasattr(given.reward, "__float__"):  # numbers of NumPy are fine
+        return f"Outcome.reward must be a number, not {given.reward!r:.60}"
+    for field in ("told", "achievements"):
+        if not isinstance(value := getattr(given, field), tuple | list):
+            return f"Outcome.{field} must be a tuple, not {value!r:.60}"
+    return ""
