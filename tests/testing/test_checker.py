@@ -417,6 +417,14 @@ def test_the_report_of_a_sample_says_what_was_checked(without_processes):
     assert "clock, and it stays so" in str(check_here(str(SAMPLES / "drift.py"), seeds=(1,), steps=5))
 
 
+def test_a_clock_that_takes_several_ticks_for_one_is_a_warning(tmp_path, without_processes):
+    drift = SAMPLES / "drift.py"
+    for change, warned in ((("ticks * (sail", "(sail"), True), (("ticks * (sail", "2 * ticks * (sail"), False)):
+        (found,) = [each for each in changed(tmp_path, drift, change).findings if each.check == "ticks"]
+        assert (found.ok, found.warned) == (True, warned), found.message
+        assert not warned or found.message.startswith("after advance(6) the world differs from 6 times advance(1)")
+
+
 LISTED = "        return [*used, log]\n"
 PACE = '        return "clock" if self.live else "turns"\n'
 TOTALS = "        return dict(self.totals)\n"

@@ -53,6 +53,7 @@ CHECKS: dict[str, Check] = {
     "over": playing.check_over,
     "same seed": determinism.check_same_seed,
     "peeking": determinism.check_peeking,
+    "ticks": determinism.check_ticks,
     "neighbour": determinism.check_neighbour,
     "process": determinism.check_process,
     "snapshot": determinism.check_snapshot,
