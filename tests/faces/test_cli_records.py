@@ -333,6 +333,13 @@ def test_check_fails_a_world_that_is_not_there_and_passes_one_of_ours(capsys: py
     assert main(["check", "lounge"]) == 0
 
 
+def test_check_plays_as_many_steps_as_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "lounge", "--steps", "7"]) == 0
+    assert capsys.readouterr().out.startswith("lounge: 21 steps played\n")
+    assert main(["check", "lounge", "--steps", "0"]) == 2
+    assert "--steps must be above 0" in capsys.readouterr().err
+
+
 async def test_rooms_of_a_folder_are_listed_without_a_house(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     await play(tmp_path)
     assert main(["rooms", "--data", str(tmp_path)]) == 0

@@ -117,6 +117,11 @@ def check_over(trial: Trial) -> str:
     """A game that is over stays over."""
     trial.first_problem("over")
     endings = sum(p.endings for p in trial.plays)
+    if not endings and trial.world.pace != "step" and trial.world.spec.seat_range[1]:  # others often have no end
+        raise CheckWarned(
+            "no game ended in these steps, so nothing was checked after an end. Unless the world has none, make games "
+            "shorter with --config, or play more with --steps"
+        )
     return f"{endings} finished games stayed finished" if endings else "no game ended in these steps"
 
 
