@@ -27,7 +27,7 @@ class Pig(World):
         return [] if over else [self.order[self.turn % len(self.order)]]
 
     def observe(self, eye: Eye) -> Observation:
-        banks = "  ".join(f"{seat}: {banked}" for seat, banked in self.bank.items())
+        banks = "  ".join(f"seat {seat}: {banked}" for seat, banked in self.bank.items())
         return Observation(text=f"Banked  {banks}\nIn the pot: {self.pot}", status={"pot": self.pot}, step=self.turn)
 
     @action(preconditions=["It is your turn"])

@@ -3,9 +3,11 @@
 Used only after a failure: the exception is raised where the value is used, in code that is not the author's.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
+
+import msgspec
 
 from cohabit.model.action import Action
 from cohabit.model.observation import Effect, Entity, Event, Goal, Location, Observation, Terrain
@@ -33,6 +35,9 @@ def _wrong_kinds(world: World, seats: Sequence[Seat], eyes: Sequence[Eye]) -> It
         yield from _wrong_items("legal() must list values of Action", world.legal(seat) or (), Action)
     for eye in eyes:
         yield from _wrong_parts(world.observe(eye))
+    for eye in eyes:
+        yield from _unless_bytes("picture() must return the bytes of a PNG, or None", world.picture(eye) or b"")
+    yield from _unless_bytes("snapshot() must return bytes", world.snapshot())
 
 
 def _wrong_parts(seen: Any) -> Iterator[str]:
@@ -45,6 +50,30 @@ def _wrong_parts(seen: Any) -> Iterator[str]:
         value = getattr(seen, field)
         if not isinstance(value, kind) and not (field == "location" and value is None):
             yield f"{field} of observe() must be {_named(kind)}, not {_kind(value)}"
+    for field in ("status", "inventory"):
+        yield from _wrong_values(field, getattr(seen, field))
+
+
+def _wrong_values(place: str, value: Any) -> Iterator[str]:
+    """What JSON has no form for."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not isinstance(key, str | int | float):
+                yield f"observe(): {place} has the key {key!r:.60}; use text"
+            yield from _wrong_values(f"{place}[{key!r:.60}]", inner)
+    elif isinstance(value, list | tuple):
+        for i, inner in enumerate(value):
+            yield from _wrong_values(f"{place}[{i}]", inner)
+    else:
+        try:
+            msgspec.json.encode(value)
+        except (TypeError, ValueError, OverflowError):
+            yield f"observe(): {place} is {_kind(value)}; use plain values"
+
+
+def _unless_bytes(claim: str, value: Any) -> Iterator[str]:
+    if not isinstance(value, bytes):
+        yield f"{claim}, not {_kind(value)}"
 
 
 def _wrong_items(claim: str, items: Any, kind: type) -> Iterator[str]:

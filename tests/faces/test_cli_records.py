@@ -1,5 +1,6 @@
 """`cohabit replay`, `verify`, `export`, `backup` and `rooms`, on a data folder."""
 
+import asyncio
 import json
 import re
 import sqlite3
@@ -27,6 +28,32 @@ SCENARIO = json.dumps({
         {"id": "zeus", "role": "god"}, {"id": "host", "role": "host"},
     ],
 })  # fmt: skip
+
+
+ADDING = '''
+from cohabit import Observation, Outcome, World, WorldSpec, action
+
+
+class Adding(World):
+    """Add numbers."""
+
+    spec = WorldSpec(name="adding", pace="step", version=1)
+
+    def reset(self, seed, seats):
+        self.total = 0
+
+    def to_move(self):
+        return ["seat1"]
+
+    def observe(self, eye):
+        return Observation(status={"total": self.total})
+
+    @action()
+    def add(self, by, n: int) -> Outcome:
+        """Add a number."""
+        self.total += n
+        return Outcome("You add " + str(n))
+'''
 
 
 async def play(folder: Path, snapshot_every: int = 1000, settings: Settings | None = None) -> None:
@@ -202,6 +229,40 @@ async def test_verify_says_where_a_record_breaks(
     assert says in err
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [("version=1", "version=2"), ('"You add "', '"You take "')],
+    ids=["another version", "another outcome"],
+)
+def test_a_record_of_a_world_whose_rules_changed_is_not_said_to_be_damaged(
+    changed: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world, old = tmp_path / "adding.py", tmp_path / "old.py"
+    world.write_text(ADDING)
+    old.write_text(ADDING)
+    agents = [{"id": "ann", "role": "player", "claim": "auto:0"}]
+    scenario = parse_scenario(json.dumps({"world": str(world), "agents": agents}))
+
+    async def play_it() -> None:
+        async with House.open(Settings(data=str(tmp_path))) as house:
+            await house.create_room(scenario, "sum")
+            await house.rooms["sum"].submit(Call("ann", "add", {"n": 3}))
+
+    asyncio.run(play_it())
+    world.write_text(ADDING.replace(*changed))
+    data = ["--data", str(tmp_path)]
+    for verb in ("verify", "replay"):
+        assert main([verb, "sum", *data]) == 1
+        err = capsys.readouterr().err
+        assert "If the rules of its world have changed, the record is intact" in err
+        assert "backup" not in err
+        assert "BROKEN" not in err
+        assert main([verb, "sum", "--world", str(old), *data]) == 0
+    capsys.readouterr()
+    assert main(["rebind", "sum", str(old), *data]) == 0
+    assert main(["verify", "sum", *data]) == 0
+
+
 @pytest.mark.parametrize("table", ["identities", "credentials", "invites", "refusals", "egress"])
 async def test_what_a_house_cannot_read_at_its_start_is_named_by_verify_and_doctor(
     table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -270,6 +331,13 @@ def test_check_fails_a_world_that_is_not_there_and_passes_one_of_ours(capsys: py
     assert main(["check", "./gone.py"]) == 1
     assert "file not found" in capsys.readouterr().out
     assert main(["check", "lounge"]) == 0
+
+
+def test_check_plays_as_many_steps_as_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "lounge", "--steps", "7"]) == 0
+    assert capsys.readouterr().out.startswith("lounge: 21 steps played\n")
+    assert main(["check", "lounge", "--steps", "0"]) == 2
+    assert "--steps must be above 0" in capsys.readouterr().err
 
 
 async def test_rooms_of_a_folder_are_listed_without_a_house(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

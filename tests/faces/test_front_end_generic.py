@@ -221,3 +221,11 @@ def test_only_a_player_who_is_known_to_have_lost_is_told_so(
     house.call("ann", "end")
     expect(document(visit(table(house, "ann"))).locator("#turn")).to_have_text(ann_reads)
     expect(document(visit(table(house, "eve"))).locator("#turn")).to_have_text(eve_reads)
+
+
+@pytest.mark.sampled(start=1)
+@pytest.mark.parametrize("winner", ["a draw", "Draw.", "nobody", []])
+def test_a_winner_that_is_a_draw_is_nobody_who_wins(house: Running, visit: Visit, winner: Any) -> None:
+    open_room(house, str(ROOT / "tests/faces/front_ends/verdict.py"), winner=winner)
+    house.call("ann", "end")
+    expect(document(visit(table(house, "ann"))).locator("#turn")).to_have_text("A draw.")

@@ -227,7 +227,7 @@ BROKEN = {
     "it crashes before anything": ("play", "in reset(): KeyError", [after(RESET_END, "{}['nothing']")]),
     "its views cannot be sent": (
         "play",
-        "TypeError",
+        "observe(): status['what'] is a Stream such as",
         [(OBSERVE, OBSERVE + "status={'what': self.dice}, ")],
     ),
     "it shows nothing": (
@@ -417,6 +417,20 @@ def test_the_report_of_a_sample_says_what_was_checked(without_processes):
     assert "clock, and it stays so" in str(check_here(str(SAMPLES / "drift.py"), seeds=(1,), steps=5))
 
 
+def test_a_clock_that_takes_several_ticks_for_one_is_a_warning(tmp_path, without_processes):
+    drift = SAMPLES / "drift.py"
+    for change, warned in ((("ticks * (sail", "(sail"), True), (("ticks * (sail", "2 * ticks * (sail"), False)):
+        (found,) = [each for each in changed(tmp_path, drift, change).findings if each.check == "ticks"]
+        assert (found.ok, found.warned) == (True, warned), found.message
+        assert not warned or found.message.startswith("after advance(6) the world differs from 6 times advance(1)")
+
+
+def test_a_world_of_which_no_game_ended_gets_a_warning_that_says_how_to_reach_an_end(tmp_path, without_processes):
+    (found,) = [each for each in broken(tmp_path, ("> 30", "> 3000")).findings if each.check == "over"]
+    assert (found.ok, found.warned) == (True, True), found.message
+    assert found.message.endswith("make games shorter with --config, or play more with --steps")
+
+
 LISTED = "        return [*used, log]\n"
 PACE = '        return "clock" if self.live else "turns"\n'
 TOTALS = "        return dict(self.totals)\n"
@@ -579,4 +593,4 @@ def test_a_report_prints_as_a_table(tmp_path):
     lines = str(broken(tmp_path, (TAKES, "        self.moves += 2\n" + TAKES))).splitlines()
     assert lines[0].endswith("60 steps played")
     assert any(line.startswith("  FAIL  refusals ") for line in lines)
-    assert lines[-1] == "  1 of 28 checks failed"
+    assert lines[-1] == f"  1 of {len(CHECKS)} checks failed"

@@ -49,6 +49,35 @@ BROKEN = {
         [(OBSERVE, OBSERVE + "status={'odds': [float('nan')]}, ")],
     ),
     "it shows a set": ("peeking", "has a set, which has no order", [(OBSERVE, OBSERVE + "status={'ids': {1, 2}}, ")]),
+    "it shows what JSON has no form for": (
+        "play", "observe(): status['one'][0] is an object such as <object object",
+        [(OBSERVE, OBSERVE + "status={'one': [object()]}, ")],
+    ),
+    "it shows a dict with a key that is no text": (
+        "play", "observe(): status['cells'] has the key (0, 1); use text",
+        [(OBSERVE, OBSERVE + "status={'cells': {(0, 1): 'x'}}, ")],
+    ),
+    "its message is a number": (
+        "play", "tally failed: add(): Outcome.message must be text, not 5", [(RETURNS, "return Outcome(5)")],
+    ),
+    "its public text is a number": (
+        "play", "add(): Outcome.public must be text, not 5", [(RETURNS, "return Outcome(public=5)")],
+    ),
+    "its reward is a text": (
+        "play", "add(): Outcome.reward must be a number, not '3'", [(RETURNS, "return Outcome(reward='3')")],
+    ),
+    "it tells one event without a tuple": (
+        "play", "add(): Outcome.told must be a tuple, not Told(",
+        [("    SeatId,\n", "    SeatId,\n    Told,\n"), (RETURNS, "return Outcome(told=Told('hey'))")],
+    ),
+    "its snapshot is a dict": (
+        "play", "snapshot() must return bytes, not a dict such as {'moves': 0}",
+        [(QUERY, "\n    def snapshot(self):\n        return {'moves': self.moves}\n" + QUERY)],
+    ),
+    "its picture is a text": (
+        "play", "picture() must return the bytes of a PNG, or None, not text such as '<svg>'",
+        [(QUERY, "\n    def picture(self, eye):\n        return '<svg>'\n" + QUERY)],
+    ),
     "an action yields": ("words", "add() is async or yields", [(RETURNS, RETURNS.replace("return", "yield"))]),
     "an action does not say who acts": (
         "words",
@@ -91,6 +120,19 @@ def test_an_action_that_is_listed_at_times_is_no_warning(tmp_path, without_proce
     sung = LEGAL.replace("return [", 'return [*([Action("sing")] if self.moves % 2 else []), *[') + "]"
     report = broken(tmp_path, (QUERY, SING), (LEGAL, sung))
     (found,) = [finding for finding in report.findings if finding.check == "legal"]
+    assert (found.ok, found.warned) == (True, False), found.message
+
+
+def test_an_action_that_returns_none_is_a_warning_because_its_outcome_was_forgotten(tmp_path, without_processes):
+    report = broken(tmp_path, (RETURNS, RETURNS.replace("return ", "")))
+    (found,) = [finding for finding in report.findings if finding.check == "outcomes"]
+    assert (found.ok, found.warned) == (True, True), found.message
+    assert found.message.startswith("add returned None; did you forget `return Outcome(…)`? (seed 1, step ")
+
+
+def test_an_action_may_return_a_text(tmp_path, without_processes):
+    report = broken(tmp_path, (RETURNS, 'return "added"'))
+    (found,) = [finding for finding in report.findings if finding.check == "outcomes"]
     assert (found.ok, found.warned) == (True, False), found.message
 
 

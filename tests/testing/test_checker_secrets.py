@@ -6,6 +6,8 @@ import pytest
 
 from cohabit.testing import checker
 from cohabit.testing.checker import Finding, check_here
+from cohabit.testing.checks import determinism
+from cohabit.testing.checks.choices import check_choices
 from cohabit.world import World
 
 HANDS = (Path(__file__).parent / "hands.py").read_text()
@@ -219,6 +221,59 @@ def test_an_event_that_tells_what_another_seat_did_in_secret_is_a_leak(public, l
     found = check_here(str(file), seeds=(1, 2), steps=30).findings[-1]
     assert (found.check, found.ok) == ("secrets", not leaks), found
     assert not leaks or found.message.startswith("an event tells a spectator what is hidden from it: p")
+
+
+def choices_in(folder: Path, monkeypatch: pytest.MonkeyPatch, *changes: tuple[str, str]) -> Finding:
+    """What the check of choices finds in `Choosing` without `resample`, with these changes."""
+    needed = {"same seed": determinism.check_same_seed, "choices": check_choices}
+    monkeypatch.setattr(checker, "CHECKS", needed)
+    text = CHOOSING[: CHOOSING.index(RESAMPLE)]
+    for old, new in changes:
+        assert text.count(old) == 1, f"{old!r} is there {text.count(old)} times"
+        text = text.replace(old, new)
+    file = folder / "choosing.py"
+    file.write_text(text)
+    return check_here(str(file), seeds=(1, 2), steps=30).findings[-1]
+
+
+SECRET = 'public="has chosen"'
+SEEN = 'if eye.sees == "all" or seat == eye.seat}'
+LISTED = """    def legal(self, seat: Seat) -> Sequence[Action]:
+        return [Action("choose", {"n": n}) for n in range(4)]
+"""
+
+
+def test_a_choice_that_stays_secret_until_the_round_ends_passes_without_resample(tmp_path, monkeypatch):
+    found = choices_in(tmp_path, monkeypatch)
+    assert (found.ok, found.warned) == (True, False), found.message
+    assert "nobody else can tell one from the other" in found.message
+
+
+@pytest.mark.parametrize("changes", [[], [(LISTED, "")]], ids=["listed", "not listed"])
+@pytest.mark.parametrize("public", ['f"has chosen {n}"', '"chose" if n < 2 else ""'])
+def test_a_pending_choice_that_is_announced_is_refused_without_resample(public, changes, tmp_path, monkeypatch):
+    found = choices_in(tmp_path, monkeypatch, (SECRET, f"public={public}"), *changes)
+    assert found.ok is False, found.message
+    assert found.message.startswith("a spectator is told before the round ends what another seat has chosen: p")
+
+
+def test_a_pending_choice_that_only_the_other_player_is_told_is_refused(tmp_path, monkeypatch):
+    whispered = 'told=(Told(f"{n}", seats=tuple(s for s in self.order if s != by.id)),)'
+    found = choices_in(tmp_path, monkeypatch, (SECRET, whispered))
+    assert found.ok is False, found.message
+    assert found.message.startswith("p2 is told before the round ends what another seat has chosen: p1: choose")
+
+
+def test_a_pending_choice_that_others_see_is_a_warning_because_the_rules_may_want_it(tmp_path, monkeypatch):
+    found = choices_in(tmp_path, monkeypatch, (SEEN, "}"))
+    assert (found.ok, found.warned) == (True, True), found.message
+    assert found.message.startswith("a spectator sees before the round ends what another seat has chosen: p")
+
+
+def test_choices_of_a_world_with_open_information_are_no_secret(tmp_path, monkeypatch):
+    open_to_all = ('pace="rounds"', 'pace="rounds", open_information=True')
+    found = choices_in(tmp_path, monkeypatch, (SECRET, 'public=f"has chosen {n}"'), open_to_all)
+    assert (found.ok, found.message) == (True, "no secret choices")
 
 
 def test_what_passing_time_tells_an_eye_is_compared_too(tmp_path):

@@ -70,6 +70,9 @@ const nearEntry = ({ name, type, distance, direction, state }) => ({ name: name 
 const saidBefore = (value, text) => typeof value === "string" && value.length > 40 && value.includes("\n") && Boolean(text);
 const cardRows = (cards) => cards.map(({ label, cards: all, rest }) => h("section", {}, h("h3", {}, `${label} `, h("small", {}, rest)), h("div", { class: "row" }, all.map(cardElement))));
 
+/** What worlds write as the winner of a draw, unless a side is called so. */
+const DRAWN = /^(?:(?:a |it's a )?(?:draw|tie)|drawn|tied|nobody|no one|none)[.!]?$/i;
+
 /** Whose turn it is, or how the game ended. */
 function drawTurn(status, boards) {
   const { over, your_turn: isMine, to_move: movers = [], players = {}, seat, paused } = view;
@@ -77,7 +80,8 @@ function drawTurn(status, boards) {
   const totals = isDict(status.returns) ? status.returns : totalsIn(view.observation?.text ?? "");
   const sides = Object.keys(totals ?? {}), best = sides.filter((side) => totals[side] === Math.max(...Object.values(totals)));
   const winners = [status.winner ?? (best.length < sides.length ? best : [])].flat().filter(Boolean); // partners have the same total
-  const ended = winners.length ? wonBy(winners, me, players) : best.length > 1 ? "A draw." : "Game over.";
+  const nobody = winners.length ? winners.length === 1 && !(winners[0] in players) && DRAWN.test(winners[0]) : Array.isArray(status.winner);
+  const ended = nobody ? "A draw." : winners.length ? wonBy(winners, me, players) : best.length > 1 ? "A draw." : "Game over.";
   const waiting = movers.length ? `Waiting for ${movers.slice(0, 4).join(", ")}` : "";
   setText($("turn"), over ? ended : paused ? "Paused" : isMine && !context.replay ? "Your turn" : waiting);
   $("turn").toggleAttribute("data-mine", Boolean(isMine && !over));

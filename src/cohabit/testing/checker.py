@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from cohabit.errors import CohabitError
 from cohabit.registry import lasting_source
-from cohabit.testing.checks import arrivals, bodies, declaration, determinism, playing, secrets
+from cohabit.testing.checks import arrivals, bodies, choices, declaration, determinism, playing, secrets
 from cohabit.testing.checks.trial import CheckFailed, CheckSkipped, CheckWarned, Trial
 from cohabit.testing.outside import own_files
 from cohabit.testing.play import Stopped
@@ -40,6 +40,7 @@ CHECKS: dict[str, Check] = {
     "keys": declaration.check_keys,
     "source": declaration.check_source,
     "play": playing.check_play,
+    "outcomes": playing.check_outcomes,
     "to_move": playing.check_to_move,
     "legal": playing.check_legal,
     "returns": playing.check_returns,
@@ -52,11 +53,13 @@ CHECKS: dict[str, Check] = {
     "over": playing.check_over,
     "same seed": determinism.check_same_seed,
     "peeking": determinism.check_peeking,
+    "ticks": determinism.check_ticks,
     "neighbour": determinism.check_neighbour,
     "process": determinism.check_process,
     "snapshot": determinism.check_snapshot,
     "reset": determinism.check_reset,
     "replay": determinism.check_replay,
+    "choices": choices.check_choices,
     "secrets": secrets.check_secrets,
     "outside": playing.check_outside,
     playing.LIMITS: playing.check_limits,

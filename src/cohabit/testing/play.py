@@ -29,6 +29,7 @@ from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.room.timers import can_skip
 from cohabit.scenario import AgentSpec, Scenario
+from cohabit.testing.returned import CheckedRoom
 from cohabit.testing.samples import WORDS, sample_args
 from cohabit.testing.watch import Order, Watch
 from cohabit.world import World, overrides
@@ -75,7 +76,7 @@ class Play:
         self.listed: dict[str, None] = {}  # the names of actions that `legal` has listed
         self.unlisted: dict[str, str] = {}  # calls that were accepted though it did not list their action, by name
         with Watched():
-            self.room = _open(source, seed, dict(config or {}))
+            self.room: Room = _open(source, seed, dict(config or {}))
             self.opening = self.room.world.snapshot()
         self.last = "the opening"
 
@@ -178,6 +179,8 @@ class Play:
                 self.problem("legal", f"legal() lists {name} {dict(args)}, but it is refused: {refusal.as_text()}")
             return f"{said}: {refusal.as_text()}"
         self.accepted += 1
+        if isinstance(self.room, CheckedRoom) and name in self.room.returned_nothing:
+            self.problem("outcomes", f"{name} returned None; did you forget `return Outcome(…)`?")
         if legal is not None and name not in legal:
             self.unlisted.setdefault(name, f"{said} is accepted (seed {self.seed}, step {self.steps})")
         if self.room.pace == "rounds" and member.seat in awaited and len(awaited) > 1:
@@ -425,7 +428,7 @@ def fingerprint(frozen: Sequence[Frozen]) -> list[Frozen]:
     return [{what: sha256(text.encode()).hexdigest() for what, text in step.items()} for step in frozen]
 
 
-def _open(source: str, seed: int, config: dict[str, Any]) -> Room:
+def _open(source: str, seed: int, config: dict[str, Any]) -> CheckedRoom:
     world = make_world(source, config)
     fewest, most = world.spec.seat_range
     count = max(fewest, min(most, PLAYERS))
@@ -442,13 +445,13 @@ def _open(source: str, seed: int, config: dict[str, Any]) -> Room:
     return room
 
 
-def open_room(source: str, world: World, seed: int, config: dict[str, Any], agents: list[AgentSpec]) -> Room:
+def open_room(source: str, world: World, seed: int, config: dict[str, Any], agents: list[AgentSpec]) -> CheckedRoom:
     """A room with these members and a god."""
     scenario = Scenario(
         agents=[*agents, AgentSpec(id=GOD, role="god")], scenario="check", world=source, config=config,
         partial_intel=True,
     )  # fmt: skip
-    return Room.create(opening_state(scenario, world, source, "check", seed, "00" * 16), world, 0)
+    return CheckedRoom.create(opening_state(scenario, world, source, "check", seed, "00" * 16), world, 0)
 
 
 def array_bytes(world: World, eye: Eye, form: str) -> bytes:

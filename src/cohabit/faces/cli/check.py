@@ -17,6 +17,7 @@ def check_options(parser: argparse.ArgumentParser) -> None:
         help="where an agent or feature is used (default: nim)",
     )
     parser.add_argument("--config", metavar="JSON", default="{}", help="the config of a world, as a JSON object")
+    parser.add_argument("--steps", type=int, default=200, help="steps of each game of a world (default: 200)")
     parser.add_argument("--seconds", type=float, default=5.0, help="time limit of an agent's decision (default: 5)")
 
 
@@ -31,6 +32,7 @@ def check(args: argparse.Namespace) -> int:
       cohabit check ./mygame.py
       cohabit check ./mygame.py:MyGame
       cohabit check nim --config '{"heaps": [1, 2]}'
+      cohabit check ./mygame.py --steps 1000
       cohabit check "openspiel:leduc_poker(players=3)"
       cohabit check ./mybot.py:Bot --in tictactoe
       cohabit check ./poll.py --in nim
@@ -53,11 +55,13 @@ def check(args: argparse.Namespace) -> int:
     elif args.play_in:
         raise UsageError("--in says where an agent or feature is used; this is a world")
     else:
+        check_above_0("--steps", args.steps)
         from cohabit.lab.progress import progress_bar
         from cohabit.testing.checker import check_world
 
         with progress_bar(f"checking {args.world}") as on_progress:
-            report = check_world(args.world, config=json_object(args.config), on_progress=on_progress)
+            config = json_object(args.config)
+            report = check_world(args.world, steps=args.steps, config=config, on_progress=on_progress)
     tell(clean(report, lines=True))
     if hint:
         tell(hint)

@@ -22,6 +22,11 @@ _NEXT = {
     "RECORD_CORRUPT": "`cohabit verify` shows which rooms are intact; restore the others from a backup.",
 }
 """The next step on the command line, by error code."""
+OTHER_RULES = (
+    "If the rules of its world have changed, the record is intact: name a file with the old rules with --world to "
+    "verify or replay it, use `cohabit rebind ROOM OLD.py` to play on by them, or create a new room."
+)
+"""What to do with a record that a world plays differently, or of another version of its world."""
 _UNTRUSTED = "Its certificate is not trusted here: set SSL_CERT_FILE to the certificate that signed it."
 
 
@@ -44,6 +49,12 @@ def sentence(text: str) -> str:
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
+def of_other_rules(refusal: CohabitError) -> bool:
+    """True if a record may be intact, and only its world another one than that which it was made with."""
+    found = re.search(r"needs version \d+ of|does not replay: |replays to a different outcome", refusal.message)
+    return refusal.code == "RECORD_CORRUPT" and found is not None
+
+
 def in_one_line(refusal: CohabitError, hints: Mapping[str, str] = _NEXT) -> str:
     """An error, its hints and what to do next."""
     parts = [sentence(refusal.as_text())]
@@ -51,6 +62,8 @@ def in_one_line(refusal: CohabitError, hints: Mapping[str, str] = _NEXT) -> str:
     not_the_house = hints is _NEXT and refusal.code == "UNREACHABLE" and "://" not in refusal.message
     if refusal.code == "UNREACHABLE" and "CERTIFICATE_VERIFY_FAILED" in refusal.message:
         parts.append(_UNTRUSTED)
+    elif of_other_rules(refusal):
+        parts.append(OTHER_RULES)
     elif refusal.code in hints and "`cohabit" not in refusal.message and not not_the_house:
         parts.append(hints[refusal.code])
     if refusal.message.endswith("pass its id as room"):

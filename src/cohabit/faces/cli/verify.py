@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from functools import partial
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,16 @@ from cohabit.errors import CohabitError, RecordCorrupt
 from cohabit.faces.cli.options import data_option, open_store, settings_of
 from cohabit.faces.cli.records import Reading, is_file, open_source, with_progress, world_option
 from cohabit.faces.cli.replay import remote_note
-from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, interrupted, tell
+from cohabit.faces.cli.say import (
+    OTHER_RULES,
+    UsageError,
+    clean,
+    complain,
+    in_one_line,
+    interrupted,
+    of_other_rules,
+    tell,
+)
 from cohabit.house.films.filming import Filming, Watch
 from cohabit.house.running.egress import read_stored
 from cohabit.house.store.contract import Store
@@ -26,7 +36,7 @@ from cohabit.house.store.heads import expected as heads_file_expects
 from cohabit.house.store.heads import read_heads, read_key
 from cohabit.house.store.keyframes import Keyframe, Keyframes, digest_at
 from cohabit.model.seat import ALL
-from cohabit.room.record import Snapshot
+from cohabit.room.record import GENESIS, Snapshot, read_lines
 from cohabit.room.recorded import MakeWorld
 from cohabit.room.room import Room
 
@@ -46,6 +56,7 @@ class Verdict(Struct):
     said: list[str] = []
     problem: str = ""
     is_broken: bool = False  # the record itself; otherwise something that it needs is missing
+    is_whole: bool = False  # every entry is as it was recorded, and its world may have changed
 
 
 class Part(Struct):
@@ -114,8 +125,10 @@ def verify(args: argparse.Namespace) -> int:
             complain(f"{clean(gone)}: BROKEN: this room is in {args.heads}, but not in the data folder")
             whole = False
     verdicts = _verify_all(args, names, expected)
-    if any(verdict.is_broken for verdict in verdicts):
+    if any(verdict.is_broken and not verdict.is_whole for verdict in verdicts):
         complain("Restore a room of yours from a backup. If somebody sent you a file, ask for it again.")
+    if any(verdict.is_broken and verdict.is_whole for verdict in verdicts):
+        complain(OTHER_RULES)
     return 0 if whole and not any(verdict.problem for verdict in verdicts) else 1
 
 
@@ -168,14 +181,30 @@ def _verify(args: argparse.Namespace, name: str, expected: Iterable[Expected]) -
     except RecordCorrupt as broken:
         if interrupted(broken):
             raise KeyboardInterrupt from None
-        problem = f"{name}: BROKEN after {entries} good entries: {broken.message}"
-        return Verdict(name, problem=problem, is_broken=True)
+        is_whole = of_other_rules(broken) and _has_whole_chain(args, name, expected)
+        what = "its chain of digests is unbroken, but it does not replay" if is_whole else "BROKEN"
+        problem = f"{name}: {what} after {entries} good entries: {broken.message}"
+        return Verdict(name, problem=problem, is_broken=True, is_whole=is_whole)
     except CohabitError as wrong:
         return Verdict(name, problem=f"{name}: {in_one_line(wrong)}")
     except Exception as wrong:  # damage can raise anything: report it and continue with the next room
         problem = f"{name}: BROKEN after {entries} good entries: {type(wrong).__name__}: {wrong}"
         return Verdict(name, problem=problem, is_broken=True)
     return Verdict(name, _good(name, entries, digests, reading.head, remote_note(room)))
+
+
+def _has_whole_chain(args: argparse.Namespace, name: str, expected: Iterable[Expected]) -> bool:
+    """True if every entry is there as it was recorded, whatever the world makes of it now."""
+    try:
+        with open_source(args, name) as source:
+            rows = Reading(source, expected).compared()
+            first = next(rows)
+            lines = read_lines(chain([first], rows), -1, GENESIS) if first[0] == 0 else read_lines(rows, *first[::2])
+            for _ in lines:
+                pass
+    except (CohabitError, StopIteration):
+        return False
+    return True
 
 
 def _good(name: str, entries: int, digests: int, head: tuple[int, bytes], note: str) -> list[str]:

@@ -63,7 +63,8 @@ def _part(folder: Path, found: re.Match[str]) -> str:
         return f"<{tag}>\n{path.read_text()}</{tag}>"
     except OSError:
         known = ", ".join(sorted(path.name for path in source.glob("*.[jc]s*")))
-        raise UnknownAsset(f"there is no {place}{name} for front ends; there are {known}") from None
+        hint = f"; there are {known}" if known else ""
+        raise UnknownAsset(f"there is no {place}{name} for front ends{hint}") from None
 
 
 def blocked_in(document: str) -> list[str]:

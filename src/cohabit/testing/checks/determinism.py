@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import isfinite
@@ -16,13 +16,14 @@ import msgspec
 
 from cohabit.errors import AskerError
 from cohabit.model.observation import Observation
+from cohabit.model.seat import ALL
 from cohabit.registry import make_world
 from cohabit.room.commands import Command
 from cohabit.room.record import GENESIS, Snapshot, read_lines
 from cohabit.room.room import Room
-from cohabit.testing.checks.trial import CheckFailed, Trial
+from cohabit.testing.checks.trial import CheckFailed, CheckWarned, Trial
 from cohabit.testing.outside import own_files
-from cohabit.testing.play import Frozen, Play, Stopped, Watched, difference, fingerprint
+from cohabit.testing.play import Frozen, Play, Stopped, Watched, as_text, detail, difference, fingerprint
 from cohabit.testing.samples import sample_args
 from cohabit.testing.watch import DEFAULT_LIMITS, Order, cause_of_death
 from cohabit.world import World, overrides
@@ -34,6 +35,7 @@ DRAW_EVERY = 3 * PEEK_EVERY
 RESTORE_EVERY = 5
 dump = msgspec.json.Encoder().encode
 PROCESS_SECONDS = 300
+TICKS = 6
 
 
 def check_same_seed(trial: Trial) -> str:
@@ -119,6 +121,32 @@ def _asking(query: Command, play: Play, args: dict[str, Any]) -> Callable[[], An
             return refusal.as_text()
 
     return ask
+
+
+def check_ticks(trial: Trial) -> str:
+    """With a clock, several ticks at once do the same as one after another."""
+    if trial.world.pace != "clock":
+        return "no clock"
+    for play in trial.reproducible_plays:
+        for state in (play.opening, play.room.world.snapshot()):
+            with Watched():
+                at_once, one_by_one = (_after_ticks(trial, state, ticks) for ticks in ([TICKS], [1] * TICKS))
+            if at_once != one_by_one:
+                raise CheckWarned(
+                    f"after advance({TICKS}) the world differs from {TICKS} times advance(1) (seed {play.seed})"
+                    f"{detail(at_once, one_by_one)}. A house often gives several ticks at once: loop over them"
+                )
+    return f"advance({TICKS}) is {TICKS} times advance(1)"
+
+
+def _after_ticks(trial: Trial, state: bytes, ticks: Sequence[int]) -> str:
+    """All that is seen after these calls of ``advance``."""
+    world = make_world(trial.source, trial.config)
+    world.restore(state)
+    for n in ticks:
+        if not world.is_over():  # then its time stops
+            world.advance(n)
+    return as_text([world.observe(ALL), world.to_move(), world.standings(), world.returns()])
 
 
 def check_neighbour(trial: Trial) -> str:

@@ -30,6 +30,14 @@ def check_play(trial: Trial) -> str:
     return f"{trial.steps_played} steps: {accepted} actions accepted, {refused} refused"
 
 
+def check_outcomes(trial: Trial) -> str:
+    """Every action returns an Outcome or a text."""
+    for play in trial.plays:
+        if "outcomes" in play.problems:
+            raise CheckWarned(play.problems["outcomes"])
+    return "every action returned something"
+
+
 def check_to_move(trial: Trial) -> str:
     """to_move and standings only name existing seats, and scores are finite numbers."""
     trial.first_problem("to_move")
@@ -109,6 +117,11 @@ def check_over(trial: Trial) -> str:
     """A game that is over stays over."""
     trial.first_problem("over")
     endings = sum(p.endings for p in trial.plays)
+    if not endings and trial.world.pace != "step" and trial.world.spec.seat_range[1]:  # others often have no end
+        raise CheckWarned(
+            "no game ended in these steps, so nothing was checked after an end. Unless the world has none, make games "
+            "shorter with --config, or play more with --steps"
+        )
     return f"{endings} finished games stayed finished" if endings else "no game ended in these steps"
 
 
