@@ -112,7 +112,7 @@ def test_the_brain_human_is_a_person_who_plays_at_the_terminal(tmp_path: Path) -
     with running("up", "nim", "--players", "ann,bob", home=tmp_path) as house:
         link = f"{house.url}/?room=nim#{house.token('ann')}"
         done = cohabit("agent", "human", link, home=tmp_path, typed="1\n/quit\n")
-    assert "You are ann (player), seat first, in nim: nim." in done.stdout
+    assert "You are ann (player), seat first, in the room nim." in done.stdout
     assert "took 1" in done.stdout
 
 

@@ -153,7 +153,7 @@ def test_the_demo_plays_by_itself_and_somebody_can_take_a_seat(tmp_path: Path) -
         link = f"{house.url}/?room=demo#{house.token('cleo')}"
         done = cohabit("play", link, home=tmp_path, typed="/help\nsteal n=1\n/bogus\n/say hello\n/quit\n")
         assert done.returncode == 0, done.stderr
-        assert "You are cleo (player), seat 3, in demo: kingdoms." in done.stdout
+        assert "You are cleo (player), seat 3, in the room demo (kingdoms)." in done.stdout
         assert "unknown input /bogus" in done.stderr
         assert "[UNKNOWN_COMMAND]" in done.stderr
         assert "PERMISSION_DENIED" not in done.stderr

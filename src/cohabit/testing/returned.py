@@ -8,7 +8,7 @@ from typing import Any
 from cohabit.model.record import Told
 from cohabit.room.commands import Command
 from cohabit.room.room import Room
-from cohabit.world import Outcome
+from cohabit.world import Outcome, World
 
 
 class CheckedRoom(Room):
@@ -17,11 +17,16 @@ class CheckedRoom(Room):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.returned_nothing: dict[str, None] = {}
+        self._looking: dict[str, tuple[Command, World, Command]] = {}  # by name: with a look at what it returns
 
     def perform(self, by: str | None, at: int, command: Command, args: Mapping[str, Any]) -> tuple[Any, Sequence[Told]]:
         if command.where == "world":
-            run, command = command.run_in(self.world), copy(command)
-            command.run, command.method = self._looked_at(command.name, run), ""
+            known = self._looking.get(command.name)
+            if known is None or known[0] is not command or known[1] is not self.world:
+                looking = copy(command)
+                looking.run, looking.method = self._looked_at(command.name, command.run_in(self.world)), ""
+                known = self._looking[command.name] = command, self.world, looking
+            command = known[2]
         return super().perform(by, at, command, args)
 
     def _looked_at(self, name: str, run: Callable[..., Any]) -> Callable[..., Any]:

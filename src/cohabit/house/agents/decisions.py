@@ -33,9 +33,11 @@ from cohabit.room.state import Member, handle_of
 
 log = logging.getLogger("cohabit")
 T = TypeVar("T")
-LINES_KEPT, BYTES_KEPT = 300, 256 * 1024
+LINES_KEPT, BYTES_KEPT = 300, 128 * 1024
 """Decisions of each member in memory, and how many bytes their texts may have. Older ones lose their texts first. A
 limit for the room would let players count what others decide in secret."""
+MEMBERS_KEPT = 256
+"""Members of a room whose decisions are in memory; of more, those who have decided nothing for longest are dropped."""
 MAX_TEXT, MAX_REASON = 20_000, 2_000
 """Characters of what an agent saw, was asked and answered, and of its reason."""
 HANDS_KEPT = 1_000
@@ -71,7 +73,7 @@ class RoomLog:
     def __init__(self) -> None:
         self.over: dict[str, None] = {}
         self.next = 0
-        self._members: dict[str, MemberLog] = {}
+        self._members: dict[str, MemberLog] = {}  # who decided last is last
 
     @classmethod
     def stored(cls, transcripts: Transcripts, room: str) -> Self:
@@ -97,7 +99,11 @@ class RoomLog:
         line = msgspec.json.decode(encoded, type=TranscriptLine)
         made = Kept(self.next, _logged(line, full=False), encoded)
         self.next += 1
-        self._members.setdefault(line.member, MemberLog()).add(made)
+        log = self._members.pop(line.member, None) or MemberLog()
+        log.add(made)
+        self._members[line.member] = log
+        if len(self._members) > MEMBERS_KEPT:
+            del self._members[next(iter(self._members))]
 
     def hand_over(self, hand: str) -> bool:
         """Returns whether that matters: there are decisions of it."""

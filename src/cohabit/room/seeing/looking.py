@@ -153,8 +153,8 @@ def result_text(room: BaseRoom) -> str:
 
 def earlier_game_text(state: RoomState) -> str:
     """How the game before this one ended."""
-    ended = f"; game {state.games - 1} ended: {state.last_result}" if state.last_result else ""
-    return f"This is game {state.games}{ended}." if state.games > 1 else ""
+    ended = state.last_result
+    return f"This is game {state.games}; game {state.games - 1} ended: {ended}." if ended else ""
 
 
 def seat_text(room: BaseRoom, me: Member) -> str:

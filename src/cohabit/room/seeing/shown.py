@@ -15,7 +15,9 @@ LONG_VIEW = 1_000
 MAX_AFTER_ACTION = 32_000
 """The observation after an action has an id if it is not longer than this: a digest of it is made for every action."""
 VIEWS_PER_MEMBER = 4
-MAX_CHARACTERS = 200_000
+MEMBERS_KEPT = 1_024
+"""Of more members who look at the same time, and of those who have left, the views of the first ones are dropped."""
+MAX_CHARACTERS = 100_000
 """The characters of text that are kept for each member. The oldest views are dropped first. A limit for all members
 together would tell one of them how much others look."""
 REPLIES_KEPT = 64
@@ -60,6 +62,10 @@ class ShownViews:
         content = f"{text}\0{observation!r}".encode(errors="surrogatepass")
         view = blake2b(content, digest_size=6).hexdigest()
         self._drop(member, view)
+        if len(self._of_member) >= MEMBERS_KEPT and member not in self._of_member:
+            first = next(iter(self._of_member))
+            for old in [*self._of_member[first]]:
+                self._drop(first, old)
         self._views[member, view] = ShownView(text, observation, seq)
         self._of_member.setdefault(member, []).append(view)
         self._characters[member] = self._characters.get(member, 0) + len(text)
