@@ -1,6 +1,7 @@
 """Two houses on one database are one: real processes, a real PostgreSQL."""
 
 import asyncio
+import itertools
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -61,8 +62,10 @@ async def test_a_game_is_played_through_either_house_whichever_has_it(face: str,
                 assert marks == [["ann", "bob", "ann", "bob", "ann"]] * 2
                 with pytest.raises(CohabitError, match="over"):
                     await second.call("mark", {"cell": 8}, room=room)
-        held = await caller.call("a", pair.host_token, None, "rooms")
-        assert held == await caller.call("b", pair.host_token, None, "rooms")
+        listed = [(await caller.call(house, pair.host_token, None, "rooms"))["rooms"] for house in "ab"]
+        for room in itertools.chain(*listed):
+            del room["here"]  # those who have gone are counted for a moment
+        assert listed[0] == listed[1]
 
 
 async def test_a_reader_of_one_house_sees_what_is_said_in_the_other(pair: Houses) -> None:
