@@ -213,9 +213,9 @@ class SQLiteStore:
     def _keep_snapshot(self, room: str, snapshot: tuple[int, bytes]) -> None:
         self._db.execute("replace into snapshots values (?, ?, ?)", (room, *snapshot))
         self._db.execute(
-            "delete from snapshots where room = ?1 and seq not in "
-            "(select seq from snapshots where room = ?1 order by seq desc limit ?2)",
-            (room, SNAPSHOTS_KEPT),
+            "delete from snapshots where room = ? and seq not in "
+            "(select seq from snapshots where room = ? order by seq desc limit ?)",
+            (room, room, SNAPSHOTS_KEPT),
         )
 
     def _keep_refusals(self, room: str, refusals: Sequence[Refusal]) -> None:
@@ -223,9 +223,9 @@ class SQLiteStore:
             "replace into refusals values (?, ?, ?)", [(room, each.id, _encode(each)) for each in refusals]
         )
         self._db.execute(
-            "delete from refusals where room = ?1 and id < "
-            "(select id from refusals where room = ?1 order by id desc limit 1 offset ?2)",
-            (room, REFUSALS_KEPT - 1),
+            "delete from refusals where room = ? and id < "
+            "(select id from refusals where room = ? order by id desc limit 1 offset ?)",
+            (room, room, REFUSALS_KEPT - 1),
         )
 
     def _forget(self, room: str, before: int) -> None:
