@@ -55,7 +55,7 @@ def _wrong_parts(seen: Any) -> Iterator[str]:
 
 
 def _wrong_values(place: str, value: Any) -> Iterator[str]:
-    """What JSON has no form for."""
+    """Values that JSON cannot represent."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if not isinstance(key, str | int | float):

@@ -848,7 +848,8 @@ def test_a_turn_that_timed_out_is_in_the_next_views_of_its_player_until_that_pla
     assert text in room.call("ann", "view", at=at).text.splitlines()
     assert text in replayed(room).call("ann", "view", at=at).text
     reply = room.call("ann", action, args, at=at)
-    assert action == "turn_advance" or reply.message.startswith(text), "a player may act before it looks"
+    said = reply.note if action == "turn_advance" else reply.message
+    assert said.startswith(text), "a player may act before it looks"
     assert "Since your last move" not in room.call("ann", "view", at=at).text
 
 

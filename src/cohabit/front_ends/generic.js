@@ -70,7 +70,7 @@ const nearEntry = ({ name, type, distance, direction, state }) => ({ name: name 
 const saidBefore = (value, text) => typeof value === "string" && value.length > 40 && value.includes("\n") && Boolean(text);
 const cardRows = (cards) => cards.map(({ label, cards: all, rest }) => h("section", {}, h("h3", {}, `${label} `, h("small", {}, rest)), h("div", { class: "row" }, all.map(cardElement))));
 
-/** What worlds write as the winner of a draw, unless a side is called so. */
+/** Values of `winner` that mean a draw, unless a seat has that name. */
 const DRAWN = /^(?:(?:a |it's a )?(?:draw|tie)|drawn|tied|nobody|no one|none)[.!]?$/i;
 
 /** Whose turn it is, or how the game ended. */

@@ -14,7 +14,7 @@ from cohabit.lab.fingerprint import PACKAGE, code_of_files, files_of, files_with
 from cohabit.registry import find_world, is_foreign
 
 Stamp = tuple[int, int, int]
-"""What the file system says about a file. It is much faster to read than the file."""
+"""The modification time, size and inode of a file: much faster to compare than its content."""
 
 
 class Watch:

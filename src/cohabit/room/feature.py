@@ -255,8 +255,8 @@ class Feature:
         return False
 
     def missed(self, room: "BaseRoom", member: Member) -> str:
-        """What a member has missed since its last action, for the reply to its next one; empty: nothing. Asked if its
-        time has run out, or somebody has acted for it."""
+        """A text about the turns that a member did not take itself since its last action; empty: none. The reply to its
+        next action begins with it. Asked if the member's time ran out, or a stand-in acted for it."""
         return ""
 
     def reply_note(self, room: "BaseRoom", member: Member) -> str:

@@ -32,6 +32,7 @@ from cohabit.room.base import Context, WorldInterrupted
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_credential, by_grant, decide, known_now
 from cohabit.room.decision import refusal
+from cohabit.room.play.turns import TurnAdvanced
 from cohabit.room.recorded import RecordedRoom
 from cohabit.room.replies import kept_reply
 from cohabit.room.seeing.shown import LONG_VIEW, MAX_AFTER_ACTION
@@ -84,9 +85,7 @@ class Room(RecordedRoom):
             result = self._write(now, command, who, named, checked, why, key, via)
             try:
                 reply = self.reply(member, command, result, look, wrapped)
-                if missed and type(reply) is ActionResult:
-                    reply = replace(reply, message=f"{missed} {reply.message}".rstrip())
-                return reply
+                return _with_missed(reply, missed) if missed else reply
             except WorldInterrupted:
                 raise
             except BaseException as bug:  # if the world cannot be observed, the action is rolled back
@@ -188,7 +187,7 @@ class Room(RecordedRoom):
         self.audit.refused(at, who, name if name in self.commands else "?", error.code, error.message)
 
     def _missed(self, member: Member) -> str:
-        """What a member is told with the reply to its next action: after that, no view says it any more."""
+        """What features say that a member missed since its last action. Views say it too, until the next one."""
         if member.played_by_bot:
             return ""
         texts = [self.crash_on_error(feature.missed, self, member) for feature in self.hooks["missed"]]
@@ -265,3 +264,10 @@ class Room(RecordedRoom):
         """The time at which ``settle`` next has something to do, on the clock of the house."""
         due = None if self.timers.idle else self.timers.first(self.state, self._dues)
         return None if due is None else due[0] - self.ahead_ms
+
+
+def _with_missed(reply: Any, missed: str) -> Any:
+    """The reply to an action, or to the end of a turn, with this text first."""
+    if isinstance(reply, ActionResult):
+        return replace(reply, message=f"{missed} {reply.message}".rstrip())
+    return replace(reply, note=f"{missed} {reply.note}".rstrip()) if isinstance(reply, TurnAdvanced) else reply

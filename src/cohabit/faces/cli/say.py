@@ -26,7 +26,7 @@ OTHER_RULES = (
     "If the rules of its world have changed, the record is intact: name a file with the old rules with --world to "
     "verify or replay it, use `cohabit rebind ROOM OLD.py` to play on by them, or create a new room."
 )
-"""What to do with a record that a world plays differently, or of another version of its world."""
+"""Advice for a record that does not replay, perhaps because the rules of its world have changed."""
 _UNTRUSTED = "Its certificate is not trusted here: set SSL_CERT_FILE to the certificate that signed it."
 
 
@@ -50,7 +50,7 @@ def sentence(text: str) -> str:
 
 
 def of_other_rules(refusal: CohabitError) -> bool:
-    """True if a record may be intact, and only its world another one than that which it was made with."""
+    """True if the record may be intact, but its world has changed since it was made."""
     found = re.search(r"needs version \d+ of|does not replay: |replays to a different outcome", refusal.message)
     return refusal.code == "RECORD_CORRUPT" and found is not None
 
@@ -73,7 +73,8 @@ def in_one_line(refusal: CohabitError, hints: Mapping[str, str] = _NEXT) -> str:
 
 @contextmanager
 def of_a_run(folder: Path | None, again: str = "`cohabit match` or `cohabit lab run`") -> Iterator[None]:
-    """Advice for a damaged folder of a run: that for the rooms of a house does not help. ``again``: what plays it."""
+    """If the folder of a run is damaged, give advice for runs instead of that for rooms of a house. ``again``: the
+    command that plays the run."""
     try:
         yield
     except RecordCorrupt as wrong:

@@ -107,7 +107,7 @@ class RoomLog:
 
     def hand_over(self, hand: str) -> bool:
         """Returns whether that matters: there are decisions of it."""
-        if hand in self.over or all(one.short.hand != hand for log in self._members.values() for one in log.kept):
+        if hand in self.over or all(one.short.hand != hand for one in self.kept()):
             return False
         self.over[hand] = None
         if len(self.over) > HANDS_KEPT:

@@ -71,7 +71,11 @@ async def film(
     cursor: Annotated[str, Meta(max_length=40, description="`next` of the page before, with the same arguments")] = "",
     within_ms: Annotated[
         int,
-        Meta(ge=0, le=60_000, description="in a world with a clock: end the page so many ms after its first frame"),
+        Meta(
+            ge=0,
+            le=60_000,
+            description="for worlds with a clock: time to make frames after the first; 0: no limit",
+        ),
     ] = 0,
 ) -> FilmPage:
     """Replay what you could have seen of this room: views in order, events, and the reasons of players.

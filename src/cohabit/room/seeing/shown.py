@@ -16,7 +16,7 @@ MAX_AFTER_ACTION = 32_000
 """The observation after an action has an id if it is not longer than this: a digest of it is made for every action."""
 VIEWS_PER_MEMBER = 4
 MEMBERS_KEPT = 1_024
-"""Of more members who look at the same time, and of those who have left, the views of the first ones are dropped."""
+"""Members, also former ones, whose views are kept. When there are more, the views of the first of them are dropped."""
 MAX_CHARACTERS = 100_000
 """The characters of text that are kept for each member. The oldest views are dropped first. A limit for all members
 together would tell one of them how much others look."""
